@@ -1,0 +1,46 @@
+import type { Failure } from "./failure.ts";
+
+/**
+ * The inner answer: a stream of these in order. Text is whole code points. For a call, exactly one `call_begin`, then its
+ * argument text in pieces whose concatenation is one JSON object, then `call_end`. The last event is always `finish`
+ * or `failure`, and nothing follows it.
+ */
+export type Event =
+  /** The prompt was read up to here; sent while it is long, so that a connection can be kept alive. */
+  | { readonly kind: "progress"; readonly done: number; readonly total: number }
+  | { readonly kind: "reasoning"; readonly text: string }
+  | { readonly kind: "text"; readonly text: string; readonly logprobs: readonly TokenLogprob[] }
+  | { readonly kind: "call_begin"; readonly index: number; readonly id: string; readonly name: string }
+  | { readonly kind: "call_arguments"; readonly index: number; readonly text: string }
+  | { readonly kind: "call_end"; readonly index: number }
+  | { readonly kind: "finish"; readonly reason: FinishReason; readonly usage: Usage }
+  | { readonly kind: "failure"; readonly failure: Failure };
+
+export type FinishReason =
+  /** The model ended, or the constraint was complete. */
+  | { readonly kind: "stop" }
+  | { readonly kind: "stop_string"; readonly text: string }
+  | { readonly kind: "calls" }
+  /** The caller's token limit. */
+  | { readonly kind: "length" }
+  /** The model's context. */
+  | { readonly kind: "context" };
+
+/** Natural logarithms of the model's own distribution, before mask and temperature. */
+export type TokenLogprob = {
+  readonly token: number;
+  readonly bytes: Uint8Array;
+  readonly logprob: number;
+  readonly top: readonly { readonly token: number; readonly bytes: Uint8Array; readonly logprob: number }[];
+};
+
+export type Usage = {
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  readonly reasoningTokens: number;
+  readonly promptMs: number;
+  readonly completionMs: number;
+  /** Whether the closing rule had to end a constrained answer within its token limit. */
+  readonly closedByRule: boolean;
+};

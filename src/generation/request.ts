@@ -1,0 +1,105 @@
+/**
+ * The inner request: what is asked, free of any wire protocol. An api room decodes its shape into this and
+ * nothing else; generate.ts is its only reader.
+ *
+ * Schemas and JSON arguments are kept as their source text, since only the text has the order of keys and the
+ * digits of numbers (see grammar/json-schema and json-text.ts).
+ */
+export type Request = {
+  readonly id: string;
+  /** As the caller named it; undefined means the loaded model. */
+  readonly model: string | undefined;
+  readonly messages: readonly Message[];
+  readonly tools: readonly Tool[];
+  readonly toolChoice: ToolChoice;
+  /** False allows at most one call (exactly one where a call is forced). */
+  readonly parallelCalls: boolean;
+  readonly answer: AnswerFormat;
+  readonly sampling: Sampling;
+  /** Limit of generated tokens; undefined means what the context leaves. */
+  readonly tokensMax: number | undefined;
+  /** Applied to content only; the text itself is never part of the answer. */
+  readonly stop: readonly string[];
+  /** Undefined: none. A number: log-probabilities with that many alternatives, 0 to 20. */
+  readonly logprobs: number | undefined;
+  /** Deliver each call whole when it is complete instead of as it is generated. */
+  readonly holdCalls: boolean;
+  /** Variables for the chat template beyond messages and tools, such as enable_thinking. */
+  readonly templateVariables: Readonly<Record<string, unknown>>;
+  readonly policy: Policy;
+};
+
+export type Message =
+  | { readonly role: "system"; readonly content: Content }
+  | { readonly role: "user"; readonly content: Content }
+  | {
+      readonly role: "assistant";
+      readonly content: Content | undefined;
+      readonly reasoning: string | undefined;
+      readonly calls: readonly Call[];
+    }
+  | { readonly role: "tool"; readonly content: Content; readonly callId: string; readonly name: string | undefined };
+
+/** A string, or text parts in their order; templates can tell the two apart. */
+export type Content = string | readonly { readonly type: "text"; readonly text: string }[];
+
+export type Call = {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text of the arguments object, as received. */
+  readonly arguments: string;
+};
+
+export type Tool = {
+  readonly name: string;
+  readonly description: string | undefined;
+  /** JSON Schema text of the arguments; undefined takes an empty object. */
+  readonly parameters: string | undefined;
+  readonly strict: boolean;
+  /** Where the schema stands in the caller's request, for error messages: `tools[0].function.parameters`. */
+  readonly param: string;
+  /** The tool exactly as it came, as JSON text: what templates render. */
+  readonly source: string;
+};
+
+export type ToolChoice =
+  | { readonly mode: "none" }
+  | { readonly mode: "auto" }
+  | { readonly mode: "required" }
+  | { readonly mode: "named"; readonly name: string }
+  /** All tools stay in the prompt; only these may be called. */
+  | { readonly mode: "allowed"; readonly force: boolean; readonly names: readonly string[] };
+
+export type AnswerFormat =
+  | { readonly kind: "text" }
+  | { readonly kind: "json_object" }
+  | { readonly kind: "json_schema"; readonly schema: string; readonly param: string };
+
+export type Sampling = {
+  /** 0 is greedy. */
+  readonly temperature: number;
+  /** 0 means off. */
+  readonly topK: number;
+  /** 1 means off. */
+  readonly topP: number;
+  /** 0 means off. */
+  readonly minP: number;
+  /** 1 means off. */
+  readonly repeatPenalty: number;
+  readonly frequencyPenalty: number;
+  readonly presencePenalty: number;
+  /** Undefined: a fresh one for every request. */
+  readonly seed: number | undefined;
+  readonly logitBias: readonly { readonly token: number; readonly bias: number }[];
+};
+
+/** What JSON leaves open and a server has to decide; see the constraints document for each default. */
+export type Policy = {
+  /** Objects with `properties` and no word on further ones: closed (ours) or open (the specification's). */
+  readonly additional: "closed" | "spec";
+  /** Undefined: any order for tools, the schema's order for answers. */
+  readonly order: "any" | "schema" | undefined;
+  /** Characters of whitespace inside one JSON value beyond one space after `,` and `:`. */
+  readonly whitespace: "compact" | "flexible" | number;
+  readonly spelling: "canonical" | "spec";
+};

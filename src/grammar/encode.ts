@@ -1,0 +1,160 @@
+import { type Case, channels, type Ir, type Marker, type Node, type Value } from "./ir.ts";
+
+/**
+ * Ir → bytes, the form in which a grammar crosses to zig/grammar. Little-endian u32 words, then a pool of bytes.
+ *
+ *     header   magic "TNIR", version, nodes, values, root, words (of records), pool bytes
+ *     index    for each node, then each value: the word offset of its record, from the first record
+ *     records  node: tag, fields · value: origin, case count, cases; a case: tag, fields
+ *     pool     the bytes that spans (offset, length) point into
+ *
+ * Lists are a count and their elements; `none` stands for an absent index or an absent bound.
+ */
+export function encodeIr(ir: Ir): Uint8Array<ArrayBuffer> {
+  const writer = new RecordWriter();
+  const index: number[] = [];
+  for (const node of ir.nodes) {
+    index.push(writer.words.length);
+    writeNode(writer, node);
+  }
+  for (const value of ir.values) {
+    index.push(writer.words.length);
+    writeValue(writer, value);
+  }
+  const header = [magic, version, ir.nodes.length, ir.values.length, ir.root, writer.words.length, writer.poolBytes];
+  const words = Uint32Array.from([...header, ...index, ...writer.words]);
+  const bytes = new Uint8Array(words.byteLength + writer.poolBytes);
+  bytes.set(new Uint8Array(words.buffer));
+  let at = words.byteLength;
+  for (const chunk of writer.pool) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+/** "TNIR" as a little-endian word. */
+const magic = 0x52494e54;
+const version = 1;
+const none = 0xffffffff;
+
+const nodeTags = {
+  bytes: 0,
+  token: 1,
+  marker: 2,
+  sequence: 3,
+  choice: 4,
+  repeat: 5,
+  channel: 6,
+  text: 7,
+  json: 8,
+} as const satisfies Record<Node["kind"], number>;
+
+const caseTags = {
+  null: 0,
+  true: 1,
+  false: 2,
+  number: 3,
+  string: 4,
+  array: 5,
+  object: 6,
+} as const satisfies Record<Case["type"], number>;
+
+function writeNode(out: RecordWriter, node: Node): void {
+  out.word(nodeTags[node.kind]);
+  switch (node.kind) {
+    case "bytes":
+      return out.span(node.bytes);
+    case "token":
+      return out.word(node.token);
+    case "marker":
+      return writeMarker(out, node);
+    case "sequence":
+    case "choice":
+      return out.list(node.items);
+    case "repeat":
+      return out.word(node.item, node.min, node.max ?? none);
+    case "channel":
+      return out.word(channels[node.channel], node.item);
+    case "text":
+      out.word(node.controls ? 1 : 0, node.until.length);
+      for (const marker of node.until) writeMarker(out, marker);
+      return;
+    case "json": {
+      const { freeSpace, whitespaceMax, spelling } = node.style;
+      return out.word(node.value, freeSpace ? 1 : 0, whitespaceMax ?? none, spelling === "spec" ? 1 : 0);
+    }
+    default:
+      return node satisfies never;
+  }
+}
+
+function writeMarker(out: RecordWriter, marker: Marker): void {
+  out.word(marker.token ?? none);
+  out.span(marker.bytes);
+}
+
+function writeValue(out: RecordWriter, value: Value): void {
+  out.word(value.origin, value.cases.length);
+  for (const item of value.cases) writeCase(out, item);
+}
+
+function writeCase(out: RecordWriter, item: Case): void {
+  out.word(caseTags[item.type]);
+  switch (item.type) {
+    case "null":
+    case "true":
+    case "false":
+      return;
+    case "number":
+      out.word(item.integer ? 1 : 0);
+      for (const bound of [item.low, item.high]) {
+        out.word(bound === undefined ? 0 : bound.exclusive ? 2 : 1);
+        out.text(bound?.decimal ?? "");
+      }
+      return;
+    case "string":
+      out.word(item.lengthMin, item.lengthMax ?? none, item.among === undefined ? none : item.among.length);
+      for (const text of item.among ?? []) out.text(text);
+      return;
+    case "array":
+      out.word(item.rest ?? none, item.itemsMin, item.itemsMax ?? none);
+      return out.list(item.prefix);
+    case "object":
+      out.word(item.rest ?? none, item.ordered ? 1 : 0, item.properties.length);
+      for (const property of item.properties) {
+        out.text(property.key);
+        out.word(property.value ?? none, property.required ? 1 : 0);
+      }
+      return;
+    default:
+      return item satisfies never;
+  }
+}
+
+class RecordWriter {
+  readonly words: number[] = [];
+  readonly pool: Uint8Array[] = [];
+  poolBytes = 0;
+
+  word(...words: number[]): void {
+    for (const word of words) this.words.push(word);
+  }
+
+  list(items: readonly number[]): void {
+    this.word(items.length, ...items);
+  }
+
+  text(text: string): void {
+    this.span(utf8.encode(text));
+  }
+
+  /** A span of the pool: offset and length, in bytes. */
+  span(bytes: Uint8Array): void {
+    this.word(this.poolBytes, bytes.length);
+    this.pool.push(bytes);
+    this.poolBytes += bytes.length;
+  }
+}
+
+const utf8 = new TextEncoder();

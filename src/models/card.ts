@@ -1,0 +1,98 @@
+/**
+ * What a model file says about itself. `manifest` is what the native side needs, `tokenizer` and `chatTemplate` what the
+ * TypeScript side needs. Read by gguf.ts today; safetensors and config.json come beside it.
+ */
+export type ModelCard = {
+  /** The id that answers carry, from the file's own name: `SmolLM2-135M-Instruct.Q4_1`. */
+  readonly id: string;
+  readonly path: string;
+  readonly fileBytes: number;
+  readonly manifest: Manifest;
+  readonly tokenizer: TokenizerCard;
+  /** Jinja source; undefined when the file has none (a base model). */
+  readonly chatTemplate: string | undefined;
+};
+
+/**
+ * Crosses to zig/model as JSON text, names as here. Tensors are named as in GGUF (`blk.0.attn_q.weight`), whatever
+ * the file calls them; `output.weight` absent means tied to `token_embd.weight`.
+ */
+export type Manifest = {
+  readonly architecture: "llama" | "qwen2" | "gemma3";
+  readonly files: readonly string[];
+  /** Tokens. */
+  readonly context_max: number;
+  readonly vocabulary: number;
+  readonly layers: number;
+  readonly embedding: number;
+  readonly feed_forward: number;
+  readonly heads: number;
+  readonly heads_kv: number;
+  /** Elements of one key head and one value head. */
+  readonly key_length: number;
+  readonly value_length: number;
+  readonly norm_epsilon: number;
+  readonly rope: {
+    /** Rotated elements of a head. */
+    readonly dimensions: number;
+    readonly pairing: "adjacent" | "halves";
+    readonly base: number;
+    /** For layers inside a sliding window, where it differs. */
+    readonly base_local: number;
+    readonly scaling: "none" | "linear" | "yarn";
+    readonly factor: number;
+    readonly original_context: number;
+    readonly attention_factor: number;
+    readonly beta_fast: number;
+    readonly beta_slow: number;
+  };
+  /** Sliding window in tokens, 0 for none. With pattern p, layer i is global when (i + 1) % p == 0; 1 means every layer is windowed. */
+  readonly window: number;
+  readonly window_pattern: number;
+  /** Multiplies q·k. */
+  readonly attention_scale: number;
+  /** 0 means off. */
+  readonly attention_softcap: number;
+  readonly logits_softcap: number;
+  /** Multiplies token embeddings. */
+  readonly embedding_scale: number;
+  readonly tensors: readonly Tensor[];
+};
+
+export type Tensor = {
+  readonly name: string;
+  /** ggml's type number. */
+  readonly format: number;
+  /** Contiguous dimension first, as GGUF has it: (columns, rows). */
+  readonly shape: readonly number[];
+  readonly file: number;
+  /** Bytes from the start of the file. */
+  readonly offset: number;
+};
+
+/** The tokenizer as the file declares it; tokenizer/ turns it into one that runs. */
+export type TokenizerCard =
+  | {
+      readonly kind: "gguf";
+      /** `gpt2` is byte-level BPE, `llama` SentencePiece with byte fallback. */
+      readonly model: "gpt2" | "llama";
+      /** Name of the pre-tokenizer: `smollm`, `qwen2`, `llama-bpe`, `default` … */
+      readonly pre: string;
+      readonly tokens: readonly string[];
+      /** 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte. */
+      readonly types: readonly number[];
+      readonly scores: readonly number[];
+      readonly merges: readonly string[];
+      readonly special: SpecialTokens;
+      readonly addSpacePrefix: boolean;
+    }
+  | { readonly kind: "tokenizer_json"; readonly path: string; readonly special: SpecialTokens };
+
+export type SpecialTokens = {
+  readonly bos: number | undefined;
+  readonly eos: number | undefined;
+  readonly unknown: number | undefined;
+  readonly padding: number | undefined;
+  readonly addBos: boolean;
+  readonly addEos: boolean;
+};
