@@ -1,0 +1,116 @@
+//! Every bound of the native side, by room, with its unit and the reason for its size; tied together at compile time.
+const std = @import("std");
+
+pub const scheduler = struct {
+    /// Requests that wait for a slot. Two hundred clients at once are served; more are told to come back.
+    pub const queue_requests = 256;
+    /// Sequences that run at the same time, when the caller does not say. A batch this size costs a CPU no more per pass than it saves.
+    pub const slots_default = 16;
+    /// Sequences that can be asked for. Bounds the arenas: 64 × 262,144 logits are 64 MiB of address space.
+    pub const slots_max = 64;
+    /// Tokens of a prompt computed in one pass while nobody else is running.
+    pub const chunk_alone_tokens = 256;
+    /// The same while others are decoding: their streams stall for no longer than this takes.
+    pub const chunk_shared_tokens = 64;
+    /// Bytes of the event ring: two seconds of sixteen fast streams with log-probabilities.
+    pub const ring_bytes = 1 << 20;
+    /// Payload bytes of one event; longer text is sent in pieces.
+    pub const event_payload_bytes = 4096;
+    /// Events of one step, before they enter the ring: a token with its alternatives and its bytes. Grows when held-back text is longer.
+    pub const outbox_bytes = 8 << 10;
+    /// Alternatives reported with a log-probability; what the public protocols allow.
+    pub const logprobs_top = 20;
+    /// Tokens that end an answer. Models name up to five.
+    pub const stop_tokens = 64;
+    /// Entries of `logit_bias`; the public protocols allow about a thousand.
+    pub const biases = 4096;
+    /// Tokens before the limit within which a refusal counts as the closing rule at work; further away it only shapes the answer.
+    pub const closing_watch_tokens = 512;
+    /// Bytes of a reason that is told to people.
+    pub const message_bytes = 256;
+
+    comptime {
+        std.debug.assert(slots_default <= slots_max);
+        std.debug.assert(std.math.isPowerOfTwo(queue_requests));
+        std.debug.assert(std.math.isPowerOfTwo(ring_bytes));
+        std.debug.assert(message_bytes <= event_payload_bytes);
+        // The largest record has to fit the ring many times over, or a slow reader would stop everybody.
+        std.debug.assert(event_payload_bytes * 64 <= ring_bytes);
+        // JavaScript's longest view is under 4 GiB.
+        std.debug.assert(slots_max * engine.vocabulary_tokens * @sizeOf(f32) < 1 << 32);
+    }
+};
+
+pub const engine = struct {
+    /// Tokens of a vocabulary: four times the largest known one.
+    pub const vocabulary_tokens = 1 << 20;
+    /// Bytes of all tokens of a vocabulary.
+    pub const vocabulary_bytes = 64 << 20;
+    /// Bytes of an encoded grammar.
+    pub const ir_bytes = 64 << 20;
+    /// Bytes of a model's manifest: a thousand tensors take a tenth.
+    pub const manifest_bytes = 16 << 20;
+    /// Live vocabularies and live models of a process; tests open several.
+    pub const vocabularies = 64;
+    pub const models = 16;
+    /// Live grammars: one for each request in flight and as many again kept for reuse.
+    pub const grammars = 4096;
+    /// Matchers of one vocabulary that are not a request's: each has a row in the vocabulary's own mask arena.
+    pub const matchers = 64;
+    /// Requests in flight over all models.
+    pub const requests = 4096;
+    /// Threads that compute.
+    pub const threads = 256;
+
+    comptime {
+        // A handle has sixteen bits of slot.
+        for (.{ vocabularies, models, grammars, matchers * vocabularies, requests }) |count| std.debug.assert(count <= 1 << 16);
+        std.debug.assert(requests >= models * (scheduler.slots_max));
+    }
+};
+
+pub const noise = struct {
+    /// Phrases that a pulled noise model likes to write.
+    pub const phrases = 64;
+    /// Tokens of one phrase: a whole call with a few arguments.
+    pub const phrase_tokens = 256;
+    /// Tokens of a sequence.
+    pub const context_tokens = 1 << 20;
+    /// Tokens between two looks at the cancel flag, as a real model looks between layers.
+    pub const cancel_check_tokens = 16;
+};
+
+pub const model = struct {
+    /// Tokens of context: ten times the longest that models are trained for.
+    pub const context_max = 10 << 20;
+    pub const vocabulary_max = engine.vocabulary_tokens;
+    pub const layers_max = 1024;
+    /// Elements of an embedding or of a feed-forward layer.
+    pub const width_max = 1 << 20;
+    pub const heads_max = 1024;
+    /// Elements of one key or value head; bounds what a compute thread keeps for attention.
+    pub const head_length_max = 1024;
+    pub const files_max = 256;
+    /// Sequences of one forward call.
+    pub const items_max = scheduler.slots_max;
+    /// Tokens computed in one pass; a longer prompt takes several. Bounds the activations in memory: at this size weights are read
+    /// often enough per pass that more would not be faster.
+    pub const pass_rows_max = 512;
+    /// Rows up to which every thread does the small work (norms, conversion) for itself rather than meet the others for a share.
+    pub const replicated_rows_max = 4;
+    /// Rows of queries that one unit of attention works on: with its outputs of 256 elements each they stay in the first caches.
+    pub const attention_rows_max = 32;
+    /// Bytes of activations that one unit of a product reads again for each block of weights: a part of a core's second cache.
+    pub const product_activation_bytes = 384 << 10;
+    /// Elements of intermediate results that a thread keeps between two products of one unit.
+    pub const product_scratch_elements = 32 << 10;
+    /// Bytes of keys and values, when the caller does not say.
+    pub const cache_bytes_default = 8 << 30;
+    /// Free pages kept for reuse; more go back to the allocator.
+    pub const cache_spare_pages = 64;
+    /// Pauses of a waiting thread before it sleeps: about a tenth of a millisecond, longer than an operation and shorter than a
+    /// time slice. Halved each time it was not enough, so that it costs little when another process has the core.
+    pub const spin_pauses_max = 2000;
+    pub const spin_pauses_min = 50;
+    pub const threads_max = engine.threads;
+};
