@@ -1,3 +1,5 @@
+import type { TextTable } from "./text-table.ts";
+
 /**
  * What a model file says about itself. `manifest` is what the native side needs, `tokenizer` and `chatTemplate` what the
  * TypeScript side needs. Read by gguf.ts today; safetensors and config.json come beside it.
@@ -42,6 +44,7 @@ export type Manifest = {
     readonly scaling: "none" | "linear" | "yarn";
     readonly factor: number;
     readonly original_context: number;
+    /** Multiplies the rotated query and key; for yarn it has the logarithm of `factor` in it already. */
     readonly attention_factor: number;
     readonly beta_fast: number;
     readonly beta_slow: number;
@@ -78,19 +81,28 @@ export type TokenizerCard =
       readonly model: "gpt2" | "llama";
       /** Name of the pre-tokenizer: `smollm`, `qwen2`, `llama-bpe`, `default` … */
       readonly pre: string;
-      readonly tokens: readonly string[];
-      /** 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte. */
-      readonly types: readonly number[];
-      readonly scores: readonly number[];
-      readonly merges: readonly string[];
+      /** Kept as bytes of the file: a quarter of a million strings would cost more than all the rest of start-up. */
+      readonly tokens: TextTable;
+      /** One of `ggufTokenTypes` for each token. */
+      readonly types: Uint8Array;
+      /** Empty for `gpt2`. */
+      readonly scores: Float32Array;
+      /** `left right`, best first; empty for `llama`, which merges by score. */
+      readonly merges: TextTable;
       readonly special: SpecialTokens;
       readonly addSpacePrefix: boolean;
     }
   | { readonly kind: "tokenizer_json"; readonly path: string; readonly special: SpecialTokens };
 
+/** Part of the GGUF format (`tokenizer.ggml.token_type`). */
+export const ggufTokenTypes = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
+
 export type SpecialTokens = {
   readonly bos: number | undefined;
   readonly eos: number | undefined;
+  /** Further declared ends of a turn or message. */
+  readonly eot: number | undefined;
+  readonly eom: number | undefined;
   readonly unknown: number | undefined;
   readonly padding: number | undefined;
   readonly addBos: boolean;
