@@ -10,8 +10,6 @@ export async function buildExecutable(outfile: string): Promise<void> {
   const built = await Bun.build({
     entrypoints: [join(root, "src", "executable.ts")],
     compile: { outfile },
-    minify: { syntax: true, whitespace: true },
-    sourcemap: "linked",
     plugins: [libraryModule(libraryPath(root))],
     throw: false,
   });

@@ -16,7 +16,7 @@ export async function checks(): Promise<readonly Check[]> {
     {
       name: "format and lint",
       command: [process.execPath, "node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."],
-      repair: "`bunx biome check --write` formats and repairs most of it",
+      repair: "`bun x biome check --write` formats and repairs most of it",
     },
     { name: "types", command: [process.execPath, ...bin("tsc"), "-p", "."], repair: "mend the types" },
     {

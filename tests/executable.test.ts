@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildExecutable } from "../scripts/build.ts";
+import { defaultModel, modelsFolder } from "../scripts/setup/models.ts";
+
+const minuteMs = 60_000;
+let folder: string;
+let server: Bun.Subprocess<"ignore", "pipe", "inherit">;
+let url: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tenon-executable-"));
+  const executable = join(folder, "tenon");
+  await buildExecutable(executable);
+  server = Bun.spawn([executable, "--model", join(modelsFolder(), defaultModel.name), "--port", "0"], {
+    // Nothing of the project or the user is in reach: what it needs, it carries.
+    cwd: folder,
+    env: { TENON_HOME: folder },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  url = await addressOf(server.stdout);
+}, minuteMs);
+
+afterAll(async () => {
+  server?.kill("SIGKILL");
+  await rm(folder, { recursive: true, force: true });
+});
+
+test(
+  "the executable calls the tool that it is told to call",
+  async () => {
+    const response = await fetch(new URL("/v1/chat/completions", url), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        messages: [{ role: "user", content: "Book a table for four in Lisbon." }],
+        tools: [{ type: "function", function: { name: "book_table", parameters: bookTable } }],
+        tool_choice: "required",
+        temperature: 1.5,
+        seed: 7,
+      }),
+    });
+    expect(response.status).toBe(200);
+    const answer = JSON.parse(await response.text());
+    expect(answer).toMatchObject({ choices: [{ finish_reason: "tool_calls", message: { role: "assistant" } }] });
+    const [call, ...others] = answer.choices[0].message.tool_calls;
+    expect(others).toEqual([]);
+    expect(call).toMatchObject({ type: "function", function: { name: "book_table" } });
+    const { city, guests, ...rest } = JSON.parse(call.function.arguments);
+    expect(rest).toEqual({});
+    expect(["Lisbon", "Porto"]).toContain(city);
+    expect([1, 2, 3, 4, 5, 6, 7, 8]).toContain(guests);
+  },
+  minuteMs,
+);
+
+test("it keeps the library where only its user can write, and stops when told to", async () => {
+  const libraries = await readdir(join(folder, "library"));
+  expect(libraries).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.(so|dylib)$/)]);
+  expect((await stat(join(folder, "library"))).mode & 0o777).toBe(0o700);
+  server.kill("SIGTERM");
+  expect(await server.exited).toBe(0);
+});
+
+const bookTable = {
+  type: "object",
+  properties: { city: { enum: ["Lisbon", "Porto"] }, guests: { type: "integer", minimum: 1, maximum: 8 } },
+  required: ["city", "guests"],
+  additionalProperties: false,
+};
+
+/** The address that a server prints when it is ready; the rest of its output is read on, so that it never blocks. */
+async function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  const [ours, rest] = output.tee();
+  rest.pipeTo(new WritableStream()).catch(() => undefined);
+  let text = "";
+  for await (const bytes of ours) {
+    text += decoder.decode(bytes, { stream: true });
+    const address = /http:\/\/[^\s/]+:\d+/.exec(text)?.[0];
+    if (address !== undefined) return address;
+  }
+  throw new Error(`the server ended without saying where it listens: ${text}`);
+}
