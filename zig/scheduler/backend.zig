@@ -1,0 +1,58 @@
+const std = @import("std");
+const limits = @import("../limits.zig").scheduler;
+pub const Noise = @import("noise.zig").Noise;
+
+/// What computes logits. Used by the scheduler thread only.
+pub const Backend = union(enum) {
+    noise: *Noise,
+
+    pub const Sequence = union(enum) { noise: *Noise.Sequence };
+
+    /// Tokens to append to a sequence, and where the logits of the last one go, if anywhere.
+    pub const Item = struct { sequence: Sequence, tokens: []const u32, logits: ?[*]f32 };
+
+    pub const Error = error{ Cancelled, ContextFull, OutOfMemory };
+
+    pub fn vocabularyCount(backend: Backend) u32 {
+        return switch (backend) {
+            .noise => |noise| noise.options.vocabulary_count,
+        };
+    }
+
+    /// Tokens.
+    pub fn contextMax(backend: Backend) u32 {
+        return switch (backend) {
+            .noise => |noise| noise.options.context_max,
+        };
+    }
+
+    pub fn cacheBytes(backend: Backend) usize {
+        return switch (backend) {
+            .noise => |noise| noise.cacheBytes(),
+        };
+    }
+
+    pub fn sequenceCreate(backend: Backend) error{OutOfMemory}!Sequence {
+        return switch (backend) {
+            .noise => |noise| .{ .noise = try noise.sequenceCreate() },
+        };
+    }
+
+    pub fn sequenceDestroy(backend: Backend, sequence: Sequence) void {
+        switch (backend) {
+            .noise => |noise| noise.sequenceDestroy(sequence.noise),
+        }
+    }
+
+    /// Computes all items in one pass. On failure every sequence is as long as it was.
+    pub fn forward(backend: Backend, items: []const Item, cancel: *const std.atomic.Value(bool)) Error!void {
+        switch (backend) {
+            .noise => |noise| {
+                var own: [limits.slots_max]Noise.Item = undefined;
+                for (own[0..items.len], items) |*to, from|
+                    to.* = .{ .sequence = from.sequence.noise, .tokens = from.tokens, .logits = from.logits };
+                try noise.forward(own[0..items.len], cancel);
+            },
+        }
+    }
+};

@@ -1,0 +1,316 @@
+const std = @import("std");
+const assert = std.debug.assert;
+const Allocator = std.mem.Allocator;
+const grammar = @import("../grammar.zig");
+const limits = @import("../limits.zig").scheduler;
+const Vocabulary = @import("../vocabulary.zig").Vocabulary;
+const Backend = @import("backend.zig").Backend;
+const event = @import("event.zig");
+const Request = @import("request.zig").Request;
+const Ring = @import("ring.zig").Ring;
+const Sampler = @import("sampler.zig").Sampler;
+const logprobs = @import("sampler.zig").logprobs;
+
+/// What the slots of a scheduler share.
+pub const Shared = struct {
+    gpa: Allocator,
+    backend: Backend,
+    vocabulary: *const Vocabulary,
+    sampler: Sampler,
+    /// Every token that may be written where there is no grammar. (words)
+    free_mask: []u32,
+    /// Two masks of scratch. (2, words)
+    scratch: [2][]u32,
+
+    pub fn init(gpa: Allocator, backend: Backend, vocabulary: *const Vocabulary) error{OutOfMemory}!Shared {
+        var sampler: Sampler = try .init(gpa, vocabulary.count);
+        errdefer sampler.deinit(gpa);
+        const words = vocabulary.words();
+        const masks = try gpa.alloc(u32, 3 * words);
+        @memset(masks, 0);
+        for (vocabulary.kinds, 0..) |kind, token| if (kind != .unused) {
+            masks[token / 32] |= @as(u32, 1) << @intCast(token % 32);
+        };
+        return .{
+            .gpa = gpa,
+            .backend = backend,
+            .vocabulary = vocabulary,
+            .sampler = sampler,
+            .free_mask = masks[0..words],
+            .scratch = .{ masks[words .. 2 * words], masks[2 * words ..] },
+        };
+    }
+
+    pub fn deinit(shared: *Shared) void {
+        shared.gpa.free(shared.free_mask.ptr[0 .. 3 * shared.free_mask.len]);
+        shared.sampler.deinit(shared.gpa);
+    }
+};
+
+/// One running request: its sequence, its place in the grammar, its rows of the two arenas. Owned by the scheduler thread,
+/// except that JavaScript writes the rows while the request is parked.
+pub const Slot = struct {
+    shared: *Shared,
+    index: u32,
+    logits: []f32, // (tokens)
+    mask: []u32, // (words)
+
+    phase: Phase = .free,
+    /// Set outside `free`.
+    request: *Request = undefined,
+    sequence: ?Backend.Sequence = null,
+    matcher: ?*grammar.Matcher = null,
+    /// The model's own logits, kept where log-probabilities are asked for and the row may be changed before the draw.
+    model_logits: ?[]f32 = null,
+    /// Tokens written, kept for penalties only.
+    output: std.ArrayList(u32) = .empty,
+    /// Prompt tokens computed.
+    computed: u32 = 0,
+    /// Tokens written, the last of them, and how many there may be.
+    generated: u32 = 0,
+    last: u32 = event.none,
+    generated_max: u32 = 0,
+    closed_by_rule: bool = false,
+    log_sum: f64 = 0,
+    alternatives: [limits.logprobs_top]event.Logprob = undefined,
+    alternatives_count: usize = 0,
+    begun_ms: f64 = 0,
+    prompted_ms: f64 = 0,
+    outbox: event.Outbox = .{},
+    finish_record: [@sizeOf(event.Finish) + limits.message_bytes]u8 = undefined,
+    finish_bytes: u32 = 0,
+
+    pub const Phase = enum {
+        free,
+        /// The prompt is being computed.
+        prefill,
+        /// `last` waits to be computed.
+        decode,
+        /// Logits and mask are JavaScript's.
+        parked,
+        /// Nothing is left but to send events.
+        finishing,
+    };
+
+    /// Starts a request in a free slot. A failure is the request's: it is then already finishing.
+    pub fn begin(slot: *Slot, request: *Request) void {
+        assert(slot.phase == .free and slot.outbox.isEmpty());
+        slot.* = .{
+            .shared = slot.shared,
+            .index = slot.index,
+            .logits = slot.logits,
+            .mask = slot.mask,
+            .outbox = slot.outbox,
+            .phase = .prefill,
+            .request = request,
+            .begun_ms = nowMs(),
+            .generated_max = @min(request.tokens_max, slot.shared.backend.contextMax() - @as(u32, @intCast(request.tokens.len))),
+        };
+        slot.prompted_ms = slot.begun_ms;
+        if (request.cancelled.load(.monotonic)) return slot.finish(.cancelled);
+        slot.acquire() catch slot.fail("out of memory");
+    }
+
+    fn acquire(slot: *Slot) error{OutOfMemory}!void {
+        const gpa = slot.shared.gpa;
+        const request = slot.request;
+        try slot.outbox.reserve(gpa);
+        slot.sequence = try slot.shared.backend.sequenceCreate();
+        if (request.program) |program| slot.matcher = try .create(gpa, program, request.stop_tokens);
+        if (request.params.hasPenalties()) try slot.output.ensureTotalCapacity(gpa, slot.generated_max);
+        const changes = request.step or request.biases.len > 0 or request.params.hasPenalties();
+        if (request.logprobs != null and changes) slot.model_logits = try gpa.alloc(f32, slot.logits.len);
+    }
+
+    fn discard(slot: *Slot) void {
+        const gpa = slot.shared.gpa;
+        if (slot.sequence) |sequence| slot.shared.backend.sequenceDestroy(sequence);
+        if (slot.matcher) |matcher| matcher.destroy();
+        if (slot.model_logits) |row| gpa.free(row);
+        slot.output.deinit(gpa);
+        slot.sequence = null;
+        slot.matcher = null;
+        slot.model_logits = null;
+        slot.output = .empty;
+    }
+
+    pub fn deinit(slot: *Slot) void {
+        slot.discard();
+        slot.outbox.deinit(slot.shared.gpa);
+    }
+
+    /// Sends what waits and looks at the request's flags. True when the slot changed in a way that lets work go on.
+    pub fn settle(slot: *Slot, ring: *Ring) bool {
+        if (slot.phase == .free) return false;
+        if (slot.phase != .finishing and slot.request.cancelled.load(.monotonic)) slot.finish(.cancelled);
+        if (!slot.outbox.flush(ring)) return false;
+        switch (slot.phase) {
+            .free => unreachable,
+            .prefill, .decode => return false,
+            .parked => {
+                if (!slot.request.released.swap(false, .acquire)) return false;
+                slot.choose();
+            },
+            .finishing => {
+                // The request is not touched any more once this record is out.
+                if (!ring.write(slot.finish_record[0..slot.finish_bytes])) return false;
+                slot.phase = .free;
+            },
+        }
+        return true;
+    }
+
+    /// Whether the next pass may take this slot along.
+    pub fn waitsFor(slot: *const Slot, phase: Phase) bool {
+        return slot.phase == phase and slot.outbox.isEmpty();
+    }
+
+    pub fn chunk(slot: *const Slot, tokens_max: u32) []const u32 {
+        const rest = slot.request.tokens[slot.computed..];
+        return rest[0..@min(rest.len, tokens_max)];
+    }
+
+    /// A chunk of the prompt has been computed; with the last one, its logits are in the row.
+    pub fn prefilled(slot: *Slot, tokens: u32) void {
+        const total: u32 = @intCast(slot.request.tokens.len);
+        slot.computed += tokens;
+        if (slot.computed == total) {
+            slot.prompted_ms = nowMs();
+            return slot.ready();
+        }
+        slot.outbox.add(slot.shared.gpa, slot.request.handle, .progress, event.Progress{
+            .head = undefined,
+            .done = slot.computed,
+            .total = total,
+        }, "") catch slot.fail("out of memory");
+    }
+
+    /// The logits of the next token are in the row.
+    pub fn ready(slot: *Slot) void {
+        const request = slot.request;
+        if (request.logprobs) |count| {
+            slot.log_sum = logprobs.logSum(slot.logits);
+            slot.alternatives_count = logprobs.top(slot.logits, slot.log_sum, slot.alternatives[0..count]);
+            if (slot.model_logits) |row| @memcpy(row, slot.logits);
+        }
+        slot.writeMask(slot.mask, slot.generated_max - slot.generated) catch return slot.fail("out of memory");
+        if (!request.step) return slot.choose();
+        slot.outbox.add(slot.shared.gpa, request.handle, .parked, event.Parked{
+            .head = undefined,
+            .slot = slot.index,
+            .previous = slot.last,
+        }, "") catch return slot.fail("out of memory");
+        slot.phase = .parked;
+    }
+
+    fn writeMask(slot: *const Slot, out: []u32, tokens_left: u32) error{OutOfMemory}!void {
+        if (slot.matcher) |matcher| try matcher.mask(out, tokens_left) else @memcpy(out, slot.shared.free_mask);
+    }
+
+    fn choose(slot: *Slot) void {
+        const request = slot.request;
+        slot.shared.sampler.adjust(slot.logits, request.params, request.biases, request.tokens, slot.output.items);
+        const token = slot.sample() catch |err| return slot.fail(switch (err) {
+            error.NothingAllowed => "no token is allowed",
+            error.OutOfMemory => "out of memory",
+        });
+        slot.accept(token) catch slot.fail("out of memory");
+    }
+
+    fn sample(slot: *Slot) error{ NothingAllowed, OutOfMemory }!u32 {
+        const request = slot.request;
+        const shared = slot.shared;
+        const left = slot.generated_max - slot.generated;
+        const position: u32 = @intCast(request.tokens.len + slot.generated);
+        var mask = slot.mask;
+        if (request.step) {
+            // JavaScript narrows what the grammar allows, and never widens it.
+            mask = shared.scratch[0];
+            try slot.writeMask(mask, left);
+            for (mask, slot.mask) |*word, own| word.* &= own;
+        }
+        const token = try shared.sampler.choose(slot.logits, mask, request.params, position);
+        if (slot.matcher != null and left <= limits.closing_watch_tokens and !slot.closed_by_rule) {
+            const unlimited = shared.scratch[1];
+            try slot.writeMask(unlimited, grammar.unlimited);
+            if (request.step) for (unlimited, slot.mask) |*word, own| {
+                word.* &= own;
+            };
+            if (!std.mem.eql(u32, unlimited, mask))
+                slot.closed_by_rule = try shared.sampler.choose(slot.logits, unlimited, request.params, position) != token;
+        }
+        return token;
+    }
+
+    fn accept(slot: *Slot, token: u32) error{OutOfMemory}!void {
+        const request = slot.request;
+        const gpa = slot.shared.gpa;
+        slot.generated += 1;
+        slot.last = token;
+        if (request.params.hasPenalties()) slot.output.appendAssumeCapacity(token);
+        if (request.isStop(token) and (if (slot.matcher) |matcher| matcher.acceptsEnd() else true)) return slot.finish(.stop_token);
+        if (request.logprobs != null) try slot.outbox.add(gpa, request.handle, .token, event.Token{
+            .head = undefined,
+            .token = token,
+            .logprob = logprobs.of((slot.model_logits orelse slot.logits)[token], slot.log_sum),
+            .alternatives = @intCast(slot.alternatives_count),
+        }, std.mem.sliceAsBytes(slot.alternatives[0..slot.alternatives_count]));
+        if (slot.matcher) |matcher| {
+            if (!try matcher.accept(token)) return slot.fail("the grammar refused a token that its mask allowed");
+            try slot.send(matcher.segments());
+            if (matcher.isComplete()) return slot.finish(.complete);
+        } else if (slot.shared.vocabulary.kinds[token] == .normal) {
+            const text = slot.shared.vocabulary.text(token);
+            if (text.len > 0) try slot.outbox.addText(gpa, request.handle, @backingInt(grammar.Channel.text), event.none, text);
+        }
+        if (slot.generated == slot.generated_max) return slot.finish(if (slot.generated == request.tokens_max) .length else .context);
+        slot.phase = .decode;
+    }
+
+    fn send(slot: *Slot, segments: []const grammar.Segment) error{OutOfMemory}!void {
+        for (segments) |segment|
+            try slot.outbox.addText(slot.shared.gpa, slot.request.handle, @backingInt(segment.channel), segment.call, segment.bytes);
+    }
+
+    fn finish(slot: *Slot, reason: event.Reason) void {
+        const accepted = if (slot.matcher) |matcher| matcher.acceptsEnd() else true;
+        if (slot.matcher) |matcher| if (reason != .cancelled) {
+            const rest = matcher.flush() catch return slot.fail("out of memory");
+            slot.send(rest) catch return slot.fail("out of memory");
+        };
+        slot.finishWith(reason, accepted, "");
+    }
+
+    /// Ends this request for a reason that is no fault of the others.
+    pub fn fail(slot: *Slot, message: []const u8) void {
+        slot.finishWith(.failed, false, message);
+    }
+
+    fn finishWith(slot: *Slot, reason: event.Reason, accepted: bool, message: []const u8) void {
+        assert(message.len <= limits.message_bytes);
+        const size = std.mem.alignForward(usize, @sizeOf(event.Finish) + message.len, 4);
+        const record: event.Finish = .{
+            .head = .{ .bytes = @intCast(size), .request = slot.request.handle, .kind = .finish },
+            .reason = reason,
+            .accepted = @intFromBool(accepted),
+            .closed_by_rule = @intFromBool(slot.closed_by_rule),
+            .prompt_tokens = @intCast(slot.request.tokens.len),
+            .cached_tokens = 0,
+            .completion_tokens = slot.generated,
+            .prompt_ms = @floatCast(slot.prompted_ms - slot.begun_ms),
+            .completion_ms = @floatCast(nowMs() - slot.prompted_ms),
+            .length = @intCast(message.len),
+        };
+        @memcpy(slot.finish_record[0..@sizeOf(event.Finish)], std.mem.asBytes(&record));
+        @memcpy(slot.finish_record[@sizeOf(event.Finish)..][0..message.len], message);
+        @memset(slot.finish_record[@sizeOf(event.Finish) + message.len .. size], 0);
+        slot.finish_bytes = @intCast(size);
+        slot.discard();
+        slot.phase = .finishing;
+    }
+};
+
+fn nowMs() f64 {
+    const now = std.Io.Clock.awake.now(std.Io.Threaded.global_single_threaded.io());
+    return @as(f64, @floatFromInt(now.nanoseconds)) / std.time.ns_per_ms;
+}
