@@ -1,0 +1,232 @@
+import type { EngineEvent, EngineFinish, Timings } from "../engine/engine.ts";
+import type { Constraint } from "../generation/answer.ts";
+import type { Event, FinishReason, TokenLogprob } from "../generation/event.ts";
+import { ArgumentWriter } from "./arguments.ts";
+import { Content, type ContentPiece } from "./content.ts";
+import { utf8Decoder } from "./utf8.ts";
+
+export type EventOptions = {
+  readonly stop: readonly string[];
+  readonly holdCalls: boolean;
+  /** Under a grammar the token limit only ends an answer where that is complete: all of it (`enforced`), or its calls (`triggered`). */
+  readonly constraint: Constraint;
+  readonly tokenBytes: (token: number) => Uint8Array;
+  readonly callId: () => string;
+  /** Tells the engine to stop; its `finish` still comes. */
+  readonly cancel: () => void;
+};
+
+/** What the engine says about bytes and tokens → what the answer says about text and calls. */
+export async function* toEvents(
+  source: AsyncIterable<EngineEvent>,
+  options: EventOptions,
+): AsyncGenerator<Event, void> {
+  const mapper = new EventMapper(options);
+  for await (const event of source) {
+    switch (event.kind) {
+      case "progress":
+        yield event;
+        break;
+      case "token":
+        mapper.token(event);
+        break;
+      case "bytes":
+        yield* mapper.bytes(event);
+        break;
+      case "parked":
+        break;
+      case "finish":
+        yield* mapper.finish(event.reason, event.timings);
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+  yield { kind: "failure", failure: { kind: "engine", message: "The engine ended the answer without a reason." } };
+}
+
+type BytesEvent = Extract<EngineEvent, { kind: "bytes" }>;
+type TokenEvent = Extract<EngineEvent, { kind: "token" }>;
+
+class EventMapper {
+  readonly #options: EventOptions;
+  readonly #content: Content;
+  #reasoning = utf8Decoder();
+  #reasoningTokens = 0;
+  #inReasoning = false;
+  /** Tokens of which bytes are still to come, with how many. */
+  readonly #tokens: { readonly entry: TokenLogprob; bytesLeft: number }[] = [];
+  #call: OpenCall | undefined;
+  #callsEnded = 0;
+  /** Whether the last thing of the answer is a call that ended. */
+  #endsWithCall = false;
+
+  constructor(options: EventOptions) {
+    this.#options = options;
+    this.#content = new Content(options.stop);
+  }
+
+  token(event: TokenEvent): void {
+    const { tokenBytes } = this.#options;
+    const bytes = tokenBytes(event.token);
+    const top = event.top.map((other) => ({ ...other, bytes: tokenBytes(other.token) }));
+    const entry = { token: event.token, bytes, logprob: event.logprob, top };
+    this.#tokens.push({ entry, bytesLeft: bytes.length });
+  }
+
+  *bytes({ channel, call, bytes }: BytesEvent): Generator<Event, void> {
+    if (this.#content.stoppedBy !== undefined) return;
+    const slices = this.#sliceByToken(bytes);
+    if (channel !== "reasoning") yield* this.#endReasoning();
+    if (channel === "text") {
+      yield* this.#endCall(true);
+      yield* this.#text(this.#content.push(slices));
+      if (this.#content.stoppedBy !== undefined) this.#options.cancel();
+      return;
+    }
+    if (channel === "markup") return;
+    yield* this.#text(this.#content.flush());
+    switch (channel) {
+      case "reasoning":
+        this.#inReasoning = true;
+        this.#reasoningTokens++;
+        yield* reasoning(this.#reasoning.decode(bytes, { stream: true }));
+        return;
+      case "call_name":
+        if (this.#call?.index !== call) {
+          yield* this.#endCall(true);
+          this.#call = new OpenCall(call, this.#options);
+          this.#endsWithCall = false;
+        }
+        this.#call.name += this.#call.nameDecoder.decode(bytes, { stream: true });
+        return;
+      default:
+        yield* this.#call?.write(channel, bytes) ?? [];
+    }
+  }
+
+  *finish(reason: EngineFinish, timings: Timings): Generator<Event, void> {
+    const usage = { ...timings, reasoningTokens: this.#reasoningTokens };
+    const { stoppedBy } = this.#content;
+    if (stoppedBy !== undefined) {
+      yield { kind: "finish", reason: { kind: "stop_string", text: stoppedBy }, usage };
+      return;
+    }
+    if (reason === "cancelled") {
+      yield { kind: "failure", failure: { kind: "cancelled" } };
+      return;
+    }
+    if (reason === "failed") {
+      yield { kind: "failure", failure: { kind: "engine", message: "The engine could not go on with this request." } };
+      return;
+    }
+    yield* this.#endReasoning();
+    yield* this.#text(this.#content.flush());
+    yield* this.#endCall(reason === "stop_token" || reason === "complete" || this.#options.constraint !== "none");
+    yield { kind: "finish", reason: this.#reason(reason), usage };
+  }
+
+  /** A complete answer is complete, also exactly at the limit. */
+  #reason(reason: Exclude<EngineFinish, "cancelled" | "failed">): FinishReason {
+    if (reason === "stop_token" || reason === "complete") return { kind: this.#callsEnded > 0 ? "calls" : "stop" };
+    if (this.#endsWithCall) return { kind: "calls" };
+    return this.#options.constraint === "enforced" && this.#call === undefined ? { kind: "stop" } : { kind: reason };
+  }
+
+  *#text({ text, logprobs }: ContentPiece): Generator<Event, void> {
+    if (text === "") return;
+    this.#endsWithCall = false;
+    yield { kind: "text", text, logprobs };
+  }
+
+  *#endReasoning(): Generator<Event, void> {
+    if (!this.#inReasoning) return;
+    this.#inReasoning = false;
+    yield* reasoning(this.#reasoning.decode());
+    this.#reasoning = utf8Decoder();
+  }
+
+  /** Ends the open call if it is complete; one that is not stays open, and so never becomes part of the answer. */
+  *#endCall(closed: boolean): Generator<Event, void> {
+    if (this.#call === undefined || !this.#call.isComplete(closed)) return;
+    yield* this.#call.end();
+    this.#call = undefined;
+    this.#callsEnded++;
+    this.#endsWithCall = true;
+  }
+
+  /** Bytes come in the order of their tokens, so each slice belongs to the first token that still has some. */
+  #sliceByToken(
+    bytes: Uint8Array,
+  ): readonly { readonly bytes: Uint8Array; readonly entry: TokenLogprob | undefined }[] {
+    const slices: { readonly bytes: Uint8Array; readonly entry: TokenLogprob | undefined }[] = [];
+    let at = 0;
+    while (at < bytes.length) {
+      const token = this.#tokens[0];
+      if (token !== undefined && token.bytesLeft === 0) {
+        this.#tokens.shift();
+        continue;
+      }
+      const length = Math.min(token?.bytesLeft ?? Number.POSITIVE_INFINITY, bytes.length - at);
+      // A token that lies across two pieces belongs to the first.
+      const first = token !== undefined && token.bytesLeft === token.entry.bytes.length;
+      slices.push({ bytes: bytes.subarray(at, at + length), entry: first ? token.entry : undefined });
+      if (token !== undefined) token.bytesLeft -= length;
+      at += length;
+    }
+    return slices;
+  }
+}
+
+/** A call that was begun and not ended. Its name is known once something else follows. */
+class OpenCall {
+  readonly index: number;
+  readonly nameDecoder = utf8Decoder();
+  name = "";
+  readonly #writer = new ArgumentWriter();
+  readonly #id: string;
+  readonly #hold: boolean;
+  #begun = false;
+  #held = "";
+
+  constructor(index: number, options: EventOptions) {
+    this.index = index;
+    this.#id = options.callId();
+    this.#hold = options.holdCalls;
+  }
+
+  isComplete(closed: boolean): boolean {
+    return this.#writer.isComplete(closed);
+  }
+
+  *write(channel: BytesEvent["channel"], bytes: Uint8Array): Generator<Event, void> {
+    yield* this.#arguments(this.#writer.write(channel, bytes));
+  }
+
+  *end(): Generator<Event, void> {
+    const text = this.#writer.end();
+    if (this.#hold) {
+      yield this.#begin();
+      yield { kind: "call_arguments", index: this.index, text: this.#held + text };
+    } else yield* this.#arguments(text);
+    yield { kind: "call_end", index: this.index };
+  }
+
+  *#arguments(text: string): Generator<Event, void> {
+    if (this.#hold) {
+      this.#held += text;
+      return;
+    }
+    if (!this.#begun) yield this.#begin();
+    if (text !== "") yield { kind: "call_arguments", index: this.index, text };
+  }
+
+  #begin(): Event {
+    this.#begun = true;
+    return { kind: "call_begin", index: this.index, id: this.#id, name: this.name };
+  }
+}
+
+function* reasoning(text: string): Generator<Event, void> {
+  if (text !== "") yield { kind: "reasoning", text };
+}
