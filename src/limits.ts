@@ -1,0 +1,82 @@
+/**
+ * Every bound of the TypeScript side, with its unit and the reason for its size. A room appends its own section; what users
+ * may change is a flag in config.ts, and the number here is that flag's default.
+ */
+
+// HTTP
+
+/** Bytes of a JSON request body: a full context of 128k tokens is about half a megabyte, and 512 large tools as much again. */
+export const bodyBytesMax = 8 * 1024 * 1024;
+/** Bytes after which Bun itself cuts a body off, with an empty answer; only has to be above `bodyBytesMax`. */
+export const bodyBytesHardMax = 64 * 1024 * 1024;
+/** Nested arrays and objects in a body; deeper than any schema in use, and shallow enough for every recursive reader. */
+export const bodyDepthMax = 256;
+/** Milliseconds of silence on a stream before a keep-alive comment; proxies and clients give up after 30 s or more. */
+export const pingMs = 10_000;
+/** Seconds a connection may stay silent while it sends a request; answers switch the timeout off. */
+export const idleTimeoutS = 30;
+/** Seconds a client is asked to wait when the queue is full: about one answer. */
+export const retryAfterS = 2;
+/** Milliseconds that running answers get after SIGTERM before they are cancelled. */
+export const stopGraceMs = 30_000;
+
+// Admission
+
+/** Requests that run at once unless `--slots` says otherwise: what two cores still decode at reading speed. */
+export const slotsDefault = 4;
+/** Requests that wait for a slot unless `--queue` says otherwise; the next one is told to come back. */
+export const queueMax = 256;
+/** Tokens of the smallest context that `--context` may ask for: less does not hold one tool and a question. */
+export const contextMin = 512;
+
+// Chat requests
+
+/** Names in the header that reports unread fields, and characters of each: a header stays far below what proxies allow. */
+export const ignoredNamesMax = 16;
+export const ignoredNameLengthMax = 64;
+/** Tools of one request; twice what the largest agents send. */
+export const toolsMax = 1024;
+/** Stop strings of one request; OpenAI takes 4, llama.cpp's users send more. */
+export const stopStringsMax = 16;
+/** UTF-16 units of one stop string: a longer one is a mistake, and its prefix would be held back. */
+export const stopStringLengthMax = 256;
+/** Alternatives of a log-probability, as OpenAI has it. */
+export const topLogprobsMax = 20;
+/** Token biases of one request, as OpenAI has it. */
+export const logitBiasMax = 1024;
+/** Calls of one answer unless `--max-calls` says otherwise. */
+export const callsMax = 16;
+
+// JSON text and schemas
+
+/** UTF-16 units of one schema's source: fifty times the largest tool schema seen in public agents. */
+export const schemaCharactersMax = 1024 * 1024;
+/** Nested arrays and objects of a schema document, its examples and defaults included. */
+export const schemaDepthMax = 256;
+/** Applicators (`$ref`, `allOf`, `anyOf` …) between a value and a keyword that speaks of it; longer chains are loops written out. */
+export const applicatorDepthMax = 128;
+/**
+ * Steps of lowering one schema; a step applies one sub-schema to one case, or writes one property or item. Counted, not timed,
+ * so that a schema has one verdict on every machine. The largest schemas of SchemaStore take about a fifth of it.
+ */
+export const loweringStepsMax = 1_000_000;
+/** Digits of a number in a schema when it is written without exponent: what a double can hold, and room beside it. */
+export const decimalDigitsMax = 1200;
+/** Characters of whitespace in one JSON value beyond one space after `,` and `:`, as llamay allows: enough for any layout, too few to run away. */
+export const whitespaceMax = 64;
+
+// Model files
+
+/** Bytes of a GGUF file read at first: the header of a 262k-token vocabulary without merges is 7 MB, of a 49k-token one 2 MB. */
+export const ggufHeaderReadBytes = 8 * 1024 * 1024;
+/** Bytes of a GGUF header: vocabularies of a million tokens stay below a tenth of it. */
+export const ggufHeaderBytesMax = 512 * 1024 * 1024;
+/** Layers of a model: the deepest published ones have about 130; a damaged file may claim four billion. */
+export const layersMax = 1024;
+
+// Tokenizer
+
+/** Pieces of text whose tokens are remembered: about 5 MB when full, and most of any language's common words. */
+export const pieceCacheEntriesMax = 32_768;
+/** UTF-16 units of a remembered piece; words are shorter, and longer pieces do not repeat. */
+export const pieceCacheLengthMax = 64;
