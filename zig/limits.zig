@@ -114,3 +114,9 @@ pub const model = struct {
     pub const spin_pauses_min = 50;
     pub const threads_max = engine.threads;
 };
+
+pub const vocabulary = struct {
+    pub const tokens_max = engine.vocabulary_tokens;
+    /// Bytes of one token. The longest known has 256; each byte of it is a level of the trie walk.
+    pub const token_bytes_max = 4096;
+};

@@ -3,7 +3,17 @@ const vocabulary = @import("vocabulary/vocabulary.zig");
 
 pub const Vocabulary = vocabulary.Vocabulary;
 pub const Kind = vocabulary.Kind;
+pub const Trie = trie.Trie;
+pub const StringTables = string_tables.StringTables;
+pub const forTest = vocabulary.forTest;
+
+const trie = @import("vocabulary/trie.zig");
+pub const string_tables = @import("vocabulary/string_tables.zig");
+pub const json_string = @import("vocabulary/json_string.zig");
 
 test {
     _ = vocabulary;
+    _ = trie;
+    _ = string_tables;
+    _ = json_string;
 }

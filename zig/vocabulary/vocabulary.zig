@@ -1,5 +1,8 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const limits = @import("../limits.zig").vocabulary;
+const trie = @import("trie.zig");
+const StringTables = @import("string_tables.zig").StringTables;
 
 /// The same numbers as `tokenKinds` in src/tokenizer/tokenizer.ts.
 pub const Kind = enum(u8) {
@@ -13,41 +16,82 @@ pub const Kind = enum(u8) {
 
 /// Immutable once created; shared between threads.
 pub const Vocabulary = struct {
+    /// Holds everything below.
+    arena: std.heap.ArenaAllocator.State,
     count: u32,
-    bytes: []const u8,
-    /// (count + 1)
-    offsets: []const u32,
+    strings: trie.Strings,
     /// (count)
     kinds: []const Kind,
+    /// The tokens that are text.
+    trie: trie.Trie,
+    /// (count) the next token with the same bytes, or `none`.
+    twins: []const u32,
+    /// Tokens that are one byte, for each byte.
+    singles: [256]u16,
+    string_tables: StringTables,
+    /// (words) tokens of kind `control`.
+    control: []const u32,
 
-    /// Copies what it is given. `offsets` has one entry more than there are tokens; `Invalid` when lengths, offsets or kinds do not fit together.
+    /// Copies what it is given. `offsets` has one entry more than there are tokens. `Invalid` when lengths, offsets or kinds do not fit
+    /// together, or a token is longer than limits allow.
     pub fn create(gpa: Allocator, bytes: []const u8, offsets: []const u32, kinds: []const u8) error{ OutOfMemory, Invalid }!*Vocabulary {
         if (offsets.len == 0 or offsets.len != kinds.len + 1 or offsets[0] != 0 or offsets[offsets.len - 1] != bytes.len) return error.Invalid;
-        for (offsets[0..kinds.len], offsets[1..]) |start, end| if (start > end) return error.Invalid;
+        for (offsets[0..kinds.len], offsets[1..]) |start, end| if (start > end or end - start > limits.token_bytes_max) return error.Invalid;
         for (kinds) |kind| if (kind > @backingInt(Kind.unused)) return error.Invalid;
+        if (kinds.len > limits.tokens_max) return error.Invalid;
 
         const self = try gpa.create(Vocabulary);
         errdefer gpa.destroy(self);
-        const own_bytes = try gpa.dupe(u8, bytes);
-        errdefer gpa.free(own_bytes);
-        const own_offsets = try gpa.dupe(u32, offsets);
-        errdefer gpa.free(own_offsets);
-        const own_kinds = try gpa.alloc(Kind, kinds.len);
-        errdefer gpa.free(own_kinds);
+        var arena_state: std.heap.ArenaAllocator = .init(gpa);
+        errdefer arena_state.deinit();
+        const arena = arena_state.allocator();
+        const strings: trie.Strings = .{ .bytes = try arena.dupe(u8, bytes), .offsets = try arena.dupe(u32, offsets) };
+        const own_kinds = try arena.alloc(Kind, kinds.len);
         for (own_kinds, kinds) |*own, kind| own.* = @fromBackingInt(kind);
-        self.* = .{ .count = @intCast(kinds.len), .bytes = own_bytes, .offsets = own_offsets, .kinds = own_kinds };
+        const word_count: u32 = @intCast((kinds.len + 31) / 32);
+        const control = try arena.alloc(u32, word_count);
+        @memset(control, 0);
+        const texts = try gpa.alloc(u32, kinds.len);
+        defer gpa.free(texts);
+        var text_count: usize = 0;
+        var singles: [256]u16 = @splat(0);
+        for (own_kinds, 0..) |kind, index| switch (kind) {
+            .control => control[index >> 5] |= @as(u32, 1) << @intCast(index & 31),
+            .unused => {},
+            .normal => {
+                const token: u32 = @intCast(index);
+                const string = strings.get(token);
+                if (string.len == 0) continue;
+                if (string.len == 1) singles[string[0]] +|= 1;
+                texts[text_count] = token;
+                text_count += 1;
+            },
+        };
+        const twins = try arena.alloc(u32, kinds.len);
+        @memset(twins, trie.none);
+        const token_trie = try trie.Trie.create(arena, strings, texts[0..text_count], twins, true);
+        const string_tables = try StringTables.create(arena, gpa, strings, texts[0..text_count], word_count);
+        self.* = .{
+            .arena = arena_state.state,
+            .count = @intCast(kinds.len),
+            .strings = strings,
+            .kinds = own_kinds,
+            .trie = token_trie,
+            .twins = twins,
+            .singles = singles,
+            .string_tables = string_tables,
+            .control = control,
+        };
         return self;
     }
 
     pub fn destroy(self: *Vocabulary, gpa: Allocator) void {
-        gpa.free(self.bytes);
-        gpa.free(self.offsets);
-        gpa.free(self.kinds);
+        self.arena.promote(gpa).deinit();
         gpa.destroy(self);
     }
 
     pub fn text(self: *const Vocabulary, token: u32) []const u8 {
-        return self.bytes[self.offsets[token]..self.offsets[token + 1]];
+        return self.strings.get(token);
     }
 
     /// u32 words of one mask.
@@ -55,3 +99,43 @@ pub const Vocabulary = struct {
         return (self.count + 31) / 32;
     }
 };
+
+/// A vocabulary of these texts, all of kind `normal`.
+pub fn forTest(gpa: Allocator, texts: []const []const u8) !*Vocabulary {
+    var bytes: std.ArrayList(u8) = .empty;
+    defer bytes.deinit(gpa);
+    var offsets: std.ArrayList(u32) = .empty;
+    defer offsets.deinit(gpa);
+    try offsets.append(gpa, 0);
+    for (texts) |item| {
+        try bytes.appendSlice(gpa, item);
+        try offsets.append(gpa, @intCast(bytes.items.len));
+    }
+    const kinds = try gpa.alloc(u8, texts.len);
+    defer gpa.free(kinds);
+    @memset(kinds, 0);
+    return Vocabulary.create(gpa, bytes.items, offsets.items, kinds);
+}
+
+test "what does not fit together is refused" {
+    const gpa = std.testing.allocator;
+    try std.testing.expectError(error.Invalid, Vocabulary.create(gpa, "ab", &.{ 0, 1 }, &.{0}));
+    try std.testing.expectError(error.Invalid, Vocabulary.create(gpa, "ab", &.{ 0, 2, 1, 2 }, &.{ 0, 0, 0 }));
+    try std.testing.expectError(error.Invalid, Vocabulary.create(gpa, "ab", &.{ 0, 2 }, &.{3}));
+    try std.testing.expectError(error.Invalid, Vocabulary.create(gpa, "", &.{}, &.{}));
+}
+
+test "tokens are sorted by what they do inside a string" {
+    const gpa = std.testing.allocator;
+    const self = try forTest(gpa, &.{ "a", "ab", "a\"", "\",", "\\", "\\n", "\xe2", "\x82", "\xac", "\xf1", "\n", "é\":" });
+    defer self.destroy(gpa);
+    const tables = &self.string_tables;
+    try std.testing.expectEqual(0b11, tables.levels[2][0]);
+    try std.testing.expectEqual(0b01, tables.levels[1][0]);
+    // 0xf1 needs three continuation bytes, which 0x82 and 0xac are.
+    try std.testing.expectEqual(0b1001110011, tables.by_spelling[0].interior[0] & ~@as(u32, 1 << 7 | 1 << 8));
+    try std.testing.expectEqual(3, tables.suffix_count);
+    try std.testing.expectEqual(3, tables.by_spelling[0].closed.len);
+    try std.testing.expectEqual(2, tables.finish_cost[@backingInt(@import("json_string.zig").Phase.more2)]);
+    try std.testing.expectEqual(3, tables.finish_cost[@backingInt(@import("json_string.zig").Phase.more3)]);
+}
