@@ -1,6 +1,7 @@
 import type { Failure } from "../../generation/failure.ts";
 import type { Tool, ToolChoice } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
+import { isForced } from "../../generation/tool-choice.ts";
 import { checker } from "../check.ts";
 import { sourceAt, sourceItems } from "../source.ts";
 import { allowedToolChoice, functionTool, namedToolChoice, toolBody, toolChoiceObject } from "./schema.ts";
@@ -57,11 +58,6 @@ export function decodeToolChoice(value: unknown, tools: readonly Tool[]): Result
   }
   const missing = namesOf(choice.value).find((name) => !tools.some((tool) => tool.name === name));
   return missing === undefined ? choice : refuse(`Tool choice '${missing}' not found in 'tools' parameter.`);
-}
-
-/** Whether this choice leaves the model no answer without a call. */
-export function isForced(choice: ToolChoice): boolean {
-  return choice.mode === "required" || choice.mode === "named" || (choice.mode === "allowed" && choice.force);
 }
 
 const checkTool = checker(toolBody);

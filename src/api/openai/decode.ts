@@ -2,12 +2,13 @@ import type { Static } from "@sinclair/typebox";
 import type { Failure } from "../../generation/failure.ts";
 import type { AnswerFormat, Policy, Request, Sampling } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
+import { isForced } from "../../generation/tool-choice.ts";
 import { topLogprobsMax, whitespaceMax } from "../../limits.ts";
 import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { sourceAt } from "../source.ts";
 import { decodeMessages } from "./decode-messages.ts";
-import { decodeToolChoice, decodeTools, isForced } from "./decode-tools.ts";
+import { decodeToolChoice, decodeTools } from "./decode-tools.ts";
 import {
   acceptedFields,
   type ChatBody,

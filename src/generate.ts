@@ -1,0 +1,189 @@
+import type { EngineEvent, Generation, Grammar, SubmitFailure } from "./engine/engine.ts";
+import { toEvents } from "./generate/events.ts";
+import { type Log, log as standardLog } from "./generate/log.ts";
+import type { Model } from "./generate/model.ts";
+import type { LogitsProcessor } from "./generate/processors.ts";
+import type { Answer } from "./generation/answer.ts";
+import type { Event } from "./generation/event.ts";
+import type { Failure } from "./generation/failure.ts";
+import type { Request } from "./generation/request.ts";
+import { fail, ok, type Result } from "./generation/result.ts";
+import { isForced } from "./generation/tool-choice.ts";
+import type { VocabularyData } from "./tokenizer/tokenizer.ts";
+
+export type GenerateOptions = {
+  /** Refuse a name that is not the model's. */
+  readonly strictModels: boolean;
+  readonly log?: Log;
+};
+
+/**
+ * The one place where the rooms meet: a request is rendered, constrained, submitted, and its events are told in the inner
+ * language. What can be known before the first token is a failure; after that the last event says how it ended.
+ */
+export async function generate(
+  model: Model,
+  request: Request,
+  signal: AbortSignal,
+  { strictModels, log = standardLog }: GenerateOptions,
+): Promise<Result<Answer, Failure>> {
+  if (strictModels && request.model !== undefined && request.model !== model.id) {
+    return fail({ kind: "model_not_found", model: request.model });
+  }
+  const unknown = request.sampling.logitBias.find(({ token }) => token >= model.engine.vocabularyCount);
+  if (unknown !== undefined) {
+    const message = `Invalid value for 'logit_bias': the model has no token ${unknown.token}.`;
+    return fail({ kind: "invalid", message, param: "logit_bias" });
+  }
+  const prompt = model.render(request);
+  if (!prompt.ok) return prompt;
+  const constrained = model.constrain(request);
+  if (!constrained.ok) return constrained;
+  const { constraint, ir, stopTokens, failureOf } = constrained.value;
+
+  let grammar: Grammar | undefined;
+  if (ir !== undefined) {
+    const compiled = model.engine.compile(ir);
+    if (!compiled.ok) return fail(failureOf(compiled.failure));
+    grammar = compiled.value;
+  }
+  // The engine keeps the grammar as long as the request lives.
+  using _ = grammar;
+  if (signal.aborted) return fail({ kind: "cancelled" });
+  const tokensMax = request.tokensMax ?? unlimited;
+  if (grammar !== undefined && grammar.costMin > tokensMax) {
+    const message = `The shortest answer that fits takes ${grammar.costMin} tokens, more than the limit of ${tokensMax}.`;
+    return fail({ kind: "invalid", message, param: "max_tokens", code: "invalid_value" });
+  }
+  const { sampling } = request;
+  const submitted = model.engine.submit({
+    ...sampling,
+    tokens: prompt.value.tokens,
+    grammar,
+    seed: sampling.seed === undefined ? randomSeed() : foldSeed(sampling.seed),
+    tokensMax,
+    stopTokens,
+    logprobs: request.logprobs,
+    step: model.processors.length > 0,
+  });
+  if (!submitted.ok) return fail(submitFailure(submitted.failure, prompt.value.tokens.length));
+  const generation = submitted.value;
+  const abort = () => generation.cancel();
+  signal.addEventListener("abort", abort, { once: true });
+  const events = toEvents(stepped(generation, model.processors), {
+    stop: request.stop,
+    holdCalls: request.holdCalls,
+    constraint,
+    tokenBytes: (token) => tokenBytes(model.tokenizer.vocabulary, token),
+    callId,
+    cancel: abort,
+  });
+  const release = () => signal.removeEventListener("abort", abort);
+  return ok({ model: model.id, constraint, events: watched(events, request, log, release) });
+}
+
+/** More than any context. */
+const unlimited = 0xffff_ffff;
+
+/** Lets the processors work on every parked step, and passes everything else on. */
+async function* stepped(
+  generation: Generation,
+  processors: readonly LogitsProcessor[],
+): AsyncGenerator<EngineEvent, void> {
+  for await (const event of generation.events) {
+    if (event.kind !== "parked") {
+      yield event;
+      continue;
+    }
+    for (const processor of processors) processor(generation.logits, generation.mask, event.tokens);
+    generation.release();
+  }
+}
+
+/** Logs how an answer ended. A bug on the way becomes its last event, since its headers are long gone. */
+async function* watched(
+  events: AsyncIterable<Event>,
+  request: Request,
+  log: Log,
+  release: () => void,
+): AsyncGenerator<Event, void> {
+  let calls = 0;
+  try {
+    for await (const event of events) {
+      if (event.kind === "call_end") calls++;
+      if (event.kind === "finish" || event.kind === "failure") logEnd(event, request, calls, log);
+      yield event;
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    log("error", "bug", { request: request.id, reason });
+    yield { kind: "failure", failure: { kind: "engine", message: "Internal server error." } };
+  } finally {
+    release();
+  }
+}
+
+function logEnd(
+  event: Extract<Event, { kind: "finish" | "failure" }>,
+  request: Request,
+  calls: number,
+  log: Log,
+): void {
+  const choice = request.toolChoice.mode;
+  if (isForced(request.toolChoice) && calls === 0) {
+    const reason = event.kind === "finish" ? event.reason.kind : event.failure.kind;
+    log("warn", "forced_without_call", { request: request.id, choice, reason });
+  }
+  if (event.kind === "failure") {
+    log(event.failure.kind === "engine" ? "error" : "info", "answer_failed", {
+      request: request.id,
+      reason: event.failure.kind,
+    });
+    return;
+  }
+  const { promptTokens, cachedTokens, completionTokens, promptMs, completionMs, closedByRule } = event.usage;
+  log("info", "answer", {
+    request: request.id,
+    reason: event.reason.kind,
+    calls,
+    prompt_tokens: promptTokens,
+    cached_tokens: cachedTokens,
+    completion_tokens: completionTokens,
+    prompt_ms: Math.round(promptMs),
+    completion_ms: Math.round(completionMs),
+    closed_by_rule: closedByRule,
+  });
+}
+
+function submitFailure(failure: SubmitFailure, promptTokens: number): Failure {
+  switch (failure.kind) {
+    case "overloaded":
+      return { kind: "overloaded", message: "All slots are busy. Please try again later." };
+    case "context": {
+      const { needed, contextMax } = failure;
+      const message = `This model's maximum context length is ${contextMax} tokens. However, the prompt has ${promptTokens} tokens and the shortest answer needs ${needed - promptTokens} more.`;
+      return { kind: "context", message, promptTokens, contextMax };
+    }
+    case "invalid":
+      return { kind: "invalid", message: failure.message };
+    default:
+      return failure satisfies never;
+  }
+}
+
+function tokenBytes(vocabulary: VocabularyData, token: number): Uint8Array {
+  return vocabulary.bytes.subarray(vocabulary.offsets[token], vocabulary.offsets[token + 1]);
+}
+
+function callId(): string {
+  return `call_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
+}
+
+function randomSeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+}
+
+/** Any safe integer as the 32 bits that the engine takes; small ones stay themselves. */
+function foldSeed(seed: number): number {
+  return (seed ^ Math.floor(seed / 2 ** 32)) >>> 0;
+}
