@@ -3,10 +3,11 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gguf as oracle } from "@huggingface/gguf";
+import { type FixtureTensor, type FixtureValue, ggufBytes, tinyModel } from "../../tests/fixtures/gguf.ts";
+import { seededRandom } from "../../tests/fixtures/random.ts";
 import { modelsFolder } from "./catalog.ts";
 import { readGguf } from "./gguf.ts";
 import { type GgufValue, parseGgufHeader, readGgufFile } from "./gguf-file.ts";
-import { type FixtureTensor, type FixtureValue, ggufBytes, tinyModel } from "./gguf-fixture.ts";
 import { textAt } from "./text-table.ts";
 
 let folder: string;
@@ -186,12 +187,7 @@ describe("damaged files", () => {
   });
 
   test("with random bytes changed are refused or read, never thrown upon", () => {
-    let state = Number(process.env["TENON_SEED"] ?? Date.now() & 0x7fffffff);
-    console.log(`seed ${state}`);
-    const random = (below: number) => {
-      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-      return Math.floor((state / 2 ** 32) * below);
-    };
+    const random = seededRandom();
     for (let round = 0; round < 3000; round++) {
       const bytes = whole.slice();
       for (let change = 0; change <= random(4); change++) bytes[random(1200)] = random(256);
