@@ -19,6 +19,8 @@ export const idleTimeoutS = 30;
 export const retryAfterS = 2;
 /** Milliseconds that running answers get after SIGTERM before they are cancelled. */
 export const stopGraceMs = 30_000;
+/** Milliseconds for cancelled answers to send their end and for connections to close, before they are cut. */
+export const closeMs = 1000;
 
 // Admission
 

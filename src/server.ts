@@ -4,7 +4,7 @@ import { openaiRoutes } from "./api/openai/routes.ts";
 import type { Service } from "./api/service.ts";
 import { type Log, log as standardLog } from "./generate/log.ts";
 import { fail } from "./generation/result.ts";
-import { bodyBytesHardMax, idleTimeoutS } from "./limits.ts";
+import { bodyBytesHardMax, closeMs, idleTimeoutS } from "./limits.ts";
 
 export type Server = {
   readonly url: URL;
@@ -73,9 +73,13 @@ export function startServer(service: Service, { host, port, log = standardLog }:
     url: server.url,
     async stop(graceMs) {
       stopping.abort();
-      const timer = setTimeout(() => cancelled.abort(), graceMs);
-      await server.stop();
-      clearTimeout(timer);
+      const closed = server.stop();
+      const grace = setTimeout(() => cancelled.abort(), graceMs);
+      // A connection may never close by itself, such as one whose body was refused while it was still being sent.
+      const force = setTimeout(() => server.stop(true), graceMs + closeMs);
+      await closed;
+      clearTimeout(grace);
+      clearTimeout(force);
     },
   };
 }

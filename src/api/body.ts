@@ -30,19 +30,21 @@ export async function readJson(request: Request): Promise<Result<JsonBody, BodyF
   }
 }
 
-/** The whole body, or undefined when it is larger than allowed; what is too large is not read. */
+/**
+ * The whole body, or undefined when it is larger than allowed. What is too large is read to its end and thrown away: many
+ * clients look at an answer only when they have sent everything.
+ */
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array | undefined> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null) return Number(declared) > bytesMax ? undefined : request.bytes();
-  if (request.body === null) return new Uint8Array();
+  const declared = Number(request.headers.get("content-length") ?? Number.POSITIVE_INFINITY);
+  if (declared <= bytesMax) return request.bytes();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body) {
+  for await (const chunk of request.body ?? []) {
     length += chunk.byteLength;
-    if (length > bytesMax) return undefined;
-    chunks.push(chunk);
+    if (length > bytesMax) chunks.length = 0;
+    else chunks.push(chunk);
   }
-  return Buffer.concat(chunks, length);
+  return length > bytesMax ? undefined : Buffer.concat(chunks, length);
 }
 
 /** Whether brackets outside strings nest deeper than allowed. One pass, so that no recursive reader ever meets such a text. */
