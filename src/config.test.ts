@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Config, type Environment, readCommand } from "./config.ts";
+import { type Config, type Environment, product, readCommand } from "./config.ts";
 
 const defaults: Config = {
   model: { kind: "file", wanted: undefined },
@@ -63,15 +63,14 @@ test.each([
   expect(await read(line)).toEqual({ ok: false, failure: message });
 });
 
-test("help names every flag, and the version is the package's", async () => {
+test("help names every flag, and the product is the package's", async () => {
   const help = await read("serve --help");
   if (!help.ok || help.value.kind !== "print") throw new Error("no help");
   for (const flag of ["--model", "--port", "--logits-processor", "--noise-shape", "doctor"]) {
     expect(help.value.text).toContain(flag);
   }
-  expect(await read("--version")).toMatchObject({
-    value: { kind: "print", text: expect.stringMatching(/^\d+\.\d+\.\d+$/) },
-  });
+  expect(await read("--version")).toEqual({ ok: true, value: { kind: "print", text: product.version } });
+  expect(await Bun.file(new URL("../package.json", import.meta.url)).json()).toMatchObject(product);
   expect(await read("doctor")).toEqual({ ok: true, value: { kind: "doctor" } });
 });
 

@@ -2,7 +2,6 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { renderUsage } from "citty";
-import packageJson from "../package.json" with { type: "json" };
 import { fail, ok, type Result } from "./generation/result.ts";
 import { callsMax, contextMin, queueMax, slotsDefault } from "./limits.ts";
 
@@ -52,6 +51,13 @@ export type NoiseShape = (typeof noiseShapes)[number];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** As package.json has it; that file does not travel with the executable. */
+export const product = {
+  name: "tenon",
+  version: "0.1.0",
+  description: "A server for local language models whose tool calls and structured answers cannot be malformed",
+} as const;
+
 /** The failure is a sentence for the user. */
 export async function readCommand(argv: readonly string[], environment: Environment): Promise<Result<Command, string>> {
   const [first, ...others] = argv;
@@ -59,7 +65,7 @@ export async function readCommand(argv: readonly string[], environment: Environm
   const given = named ? others : argv;
   if (first === "help" || given.includes("--help") || given.includes("-h"))
     return ok({ kind: "print", text: await usage() });
-  if (given.includes("--version")) return ok({ kind: "print", text: packageJson.version });
+  if (given.includes("--version")) return ok({ kind: "print", text: product.version });
   if (first === "doctor") return ok({ kind: "doctor" });
   if (named && first !== "serve") return fail(`There is no command '${first}'; there are serve, doctor and help.`);
   const config = readConfig(given, environment);
@@ -120,9 +126,8 @@ const parserOptions = Object.fromEntries([
 ]);
 
 function usage(): Promise<string> {
-  const { name, version, description } = packageJson;
   return renderUsage({
-    meta: { name, version, description },
+    meta: product,
     args: flags,
     subCommands: {
       serve: { meta: { description: "Answer requests (the default)" } },
