@@ -19,7 +19,7 @@ const levels_x86 = [_]Level{
 };
 
 /// A room is a file of this name under zig/ with a folder beside it.
-const Room = struct { name: []const u8, kernels: bool = false, llvm: bool = false };
+const Room = struct { name: []const u8, kernels: bool = false, metal: bool = false, llvm: bool = false };
 const rooms = [_]Room{
     .{ .name = "stdx" },
     .{ .name = "vocabulary" },
@@ -27,7 +27,18 @@ const rooms = [_]Room{
     .{ .name = "kernels", .kernels = true, .llvm = true },
     .{ .name = "model", .kernels = true, .llvm = true },
     .{ .name = "scheduler", .kernels = true, .llvm = true },
-    .{ .name = "metal" },
+    .{ .name = "engine", .kernels = true, .llvm = true },
+    .{ .name = "metal", .metal = true },
+};
+
+/// Sources of the Metal kernels, which the library carries and compiles on the GPU's machine.
+const metal_sources = [_][]const u8{ "prelude.h", "arguments.gen.h", "rms_norm.metal", "mul_mv_q4_1.metal" };
+
+/// A file in the source tree that a program prints: `zig build generate` writes it, `zig build check-generated` compares it.
+const Generated = struct { program: []const u8, path: []const u8 };
+const generated_files = [_]Generated{
+    .{ .program = "zig/abi_table.zig", .path = "src/engine/abi.gen.ts" },
+    .{ .program = "zig/metal/arguments_header.zig", .path = "kernels/arguments.gen.h" },
 };
 
 /// Everything outside the kernels runs on any CPU of the last decade that can hold a model.
@@ -38,7 +49,7 @@ else
 
 pub fn build(b: *std.Build) void {
     const target = b.standardTargetOptions(.{ .default_target = default_target });
-    const filters = b.option([]const []const u8, "test-filter", "Run only tests whose name contains this") orelse &.{};
+    const filters = b.option([]const []const u8, "test-filter", "Run only tests whose name contains this");
     const fast_tests = b.option(bool, "fast-tests", "Build tests with optimisation (slower to build, faster to run)") orelse false;
 
     // Grammar, scheduler and abi keep their safety checks; kernels do not (they are objects of their own).
@@ -50,6 +61,7 @@ pub fn build(b: *std.Build) void {
         .link_libc = true,
     });
     addKernels(b, library_module, target);
+    addMetalSources(b, library_module);
     const library = b.addLibrary(.{
         .name = "tenon",
         .linkage = .dynamic,
@@ -67,16 +79,102 @@ pub fn build(b: *std.Build) void {
             .link_libc = true,
         });
         if (room.kernels) addKernels(b, module, target);
+        if (room.metal) addMetalSources(b, module);
         const tests = b.addTest(.{
             .name = room.name,
             .root_module = module,
-            .filters = filters,
+            // Not the tests of the rooms that this one imports.
+            .filters = filters orelse &.{room.name ++ "."},
             .use_llvm = room.llvm or fast_tests,
         });
-        const run = &b.addRunArtifact(tests).step;
-        b.step("test-" ++ room.name, "Run the tests of zig/" ++ room.name).dependOn(run);
-        test_all.dependOn(run);
+        const run = b.addRunArtifact(tests);
+        // A cached run is in no count.
+        run.has_side_effects = true;
+        if (room.metal) run.step.dependOn(addShim(b, module, target));
+        b.step("test-" ++ room.name, "Run the tests of zig/" ++ room.name).dependOn(&run.step);
+        test_all.dependOn(&run.step);
     }
+    addGenerated(b);
+    const run_kernels = b.addRunArtifact(addBench(b, target, "kernels"));
+    run_kernels.addPassthruArgs();
+    b.step("bench-kernels", "Measure the kernels: [level] [format] [threads]").dependOn(&run_kernels.step);
+    const bench_model = b.addInstallArtifact(addBench(b, target, "model"), .{});
+    b.step("bench-model", "Build zig-out/bin/bench-model, which `bun run bench` runs").dependOn(&bench_model.step);
+}
+
+/// The measuring program of a room.
+fn addBench(b: *std.Build, target: std.Build.ResolvedTarget, comptime room: []const u8) *std.Build.Step.Compile {
+    const module = b.createModule(.{
+        .root_source_file = b.path("zig/" ++ room ++ ".zig"),
+        .target = target,
+        .optimize = .safe,
+        .link_libc = true,
+    });
+    addKernels(b, module, target);
+    const bench = b.addExecutable(.{
+        .name = "bench-" ++ room,
+        .use_llvm = true,
+        .root_module = b.createModule(.{
+            .root_source_file = b.path("zig/" ++ room ++ "/bench.zig"),
+            .target = target,
+            .optimize = .safe,
+            .link_libc = true,
+            .imports = &.{.{ .name = room, .module = module }},
+        }),
+    });
+    return bench;
+}
+
+fn addGenerated(b: *std.Build) void {
+    const update = b.addUpdateSourceFiles();
+    b.step("generate", "Write the generated files").dependOn(&update.step);
+    const check = b.step("check-generated", "Compare the generated files with what would be written");
+    for (generated_files) |file| {
+        const program = b.addExecutable(.{
+            .name = std.fs.path.stem(file.program),
+            .root_module = b.createModule(.{
+                .root_source_file = b.path(file.program),
+                .target = b.graph.host,
+                .optimize = .debug,
+            }),
+        });
+        const printed = b.addRunArtifact(program).captureStdOut(.{});
+        update.addCopyFileToSource(printed, file.path);
+        const compare = b.addSystemCommand(&.{ "diff", "-u" });
+        compare.addFileArg(b.path(file.path));
+        compare.addFileArg(printed);
+        compare.expectExitCode(0);
+        check.dependOn(&compare.step);
+    }
+}
+
+fn addMetalSources(b: *std.Build, module: *std.Build.Module) void {
+    for (metal_sources) |name| {
+        module.addAnonymousImport(name, .{ .root_source_file = b.path(b.fmt("kernels/{s}", .{name})) });
+    }
+}
+
+/// The Metal kernels for the CPU, as the tests run them. The step compiles them once more, with their address spaces checked.
+fn addShim(b: *std.Build, module: *std.Build.Module, target: std.Build.ResolvedTarget) *std.Build.Step {
+    const flags = [_][]const u8{
+        // The kernels' attributes mean something to Metal only.
+        "-std=c++17",        "-fno-exceptions", "-fno-rtti", "-Wall", "-Werror", "-Wno-unknown-attributes",
+        // As Metal does by default: no wider intermediate results, no fused multiply-add of our choosing.
+        "-ffp-contract=off",
+    };
+    module.addIncludePath(b.path("kernels/shim"));
+    module.addCSourceFiles(.{
+        .root = b.path("kernels/shim"),
+        .files = &.{ "machine.cpp", "entries.cpp" },
+        .flags = &flags,
+    });
+    const address_spaces = b.createModule(.{ .target = target, .optimize = .debug, .link_libc = true });
+    address_spaces.addIncludePath(b.path("kernels/shim"));
+    address_spaces.addCSourceFile(.{
+        .file = b.path("kernels/shim/address_spaces.cpp"),
+        .flags = &(flags ++ .{"-Wno-unused-function"}),
+    });
+    return &b.addObject(.{ .name = "address_spaces", .root_module = address_spaces }).step;
 }
 
 fn addKernels(b: *std.Build, module: *std.Build.Module, target: std.Build.ResolvedTarget) void {

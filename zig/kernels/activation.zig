@@ -109,7 +109,7 @@ pub fn quantize(format: Format, x: [*]const f32, columns: u32, out: [*]u8) callc
         var sums: [2]i32 = .{ 0, 0 };
         inline for (0..parts) |i| {
             const rounded = lanes.roundToInt(v[i] * inverse);
-            out[unit * unit_columns + i * lanes.lanes ..][0..lanes.lanes].* = @bitCast(@as(@Vector(lanes.lanes, i8), @truncate(rounded)));
+            lanes.save(out + unit * unit_columns + i * lanes.lanes, @as(@Vector(lanes.lanes, i8), @truncate(rounded)));
             sums[i * 2 / parts] += @reduce(.Add, rounded);
         }
         scales[unit] = scale;

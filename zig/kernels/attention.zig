@@ -91,7 +91,7 @@ fn normalize(page: *const table.AttentionPage, row: usize, all: [columns]F, weig
     var sum: F = @splat(0);
     inline for (0..columns) |c| {
         const p = lanes.exp(s[c] - @as(F, @splat(new)));
-        weights[c * lanes.lanes ..][0..lanes.lanes].* = p;
+        lanes.save(weights[c * lanes.lanes ..], p);
         sum += p;
     }
     const correction = lanes.exp(@as(F, @splat(old - new)))[0];
@@ -124,6 +124,6 @@ inline fn mix(
         }
     }
     inline for (0..rows) |r| inline for (0..vectors) |v| {
-        out[r * page.value_stride + v * lanes.lanes ..][0..lanes.lanes].* = sums[r][v];
+        lanes.save(out + r * page.value_stride + v * lanes.lanes, sums[r][v]);
     };
 }

@@ -129,7 +129,8 @@ const iq4_nl_bytes = bytes: {
 inline fn words(comptime rows: u32, blocks: *const [rows][*]const u8, offset: usize) @Vector(rows, u32) {
     var out: [rows]u32 = undefined;
     inline for (0..rows) |row| out[row] = std.mem.readInt(u32, blocks[row][offset..][0..4], .little);
-    return out;
+    // Through a pointer: the value of an array would become a vector element by element.
+    return @as(*align(4) const @Vector(rows, u32), @ptrCast(&out)).*;
 }
 
 /// The f16 scale of a block, and its f16 minimum where the form has minimums. In Q4_1 and Q5_1 the file's number is added, in

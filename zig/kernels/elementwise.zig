@@ -32,7 +32,7 @@ inline fn gelu(gate: F, up: F) F {
 inline fn binary(comptime op: fn (F, F) callconv(.@"inline") F, a: [*]const f32, b: [*]const f32, out: [*]f32, n: usize) void {
     var i: usize = 0;
     while (i + lanes.lanes <= n) : (i += lanes.lanes)
-        out[i..][0..lanes.lanes].* = op(lanes.loadF(a + i), lanes.loadF(b + i));
+        lanes.save(out + i, op(lanes.loadF(a + i), lanes.loadF(b + i)));
     if (i < n)
         lanes.storePart(f32, out + i, n - i, op(lanes.loadPart(f32, a + i, n - i), lanes.loadPart(f32, b + i, n - i)));
 }
@@ -58,14 +58,14 @@ pub inline fn capped(x: F, cap: F) F {
 inline fn unary(comptime op: fn (F, F) callconv(.@"inline") F, x: [*]f32, argument: f32, n: usize) void {
     var i: usize = 0;
     while (i + lanes.lanes <= n) : (i += lanes.lanes)
-        x[i..][0..lanes.lanes].* = op(lanes.loadF(x + i), @splat(argument));
+        lanes.save(x + i, op(lanes.loadF(x + i), @splat(argument)));
     if (i < n) lanes.storePart(f32, x + i, n - i, op(lanes.loadPart(f32, x + i, n - i), @splat(argument)));
 }
 
 pub fn toF16(x: [*]const f32, out: [*]f16, n: usize) callconv(.c) void {
     var i: usize = 0;
     while (i + lanes.lanes <= n) : (i += lanes.lanes)
-        out[i..][0..lanes.lanes].* = @as(@Vector(lanes.lanes, f16), @floatCast(lanes.loadF(x + i)));
+        lanes.save(out + i, @as(@Vector(lanes.lanes, f16), @floatCast(lanes.loadF(x + i))));
     if (i < n) lanes.storePart(f16, out + i, n - i, @floatCast(lanes.loadPart(f32, x + i, n - i)));
 }
 

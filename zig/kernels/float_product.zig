@@ -81,14 +81,14 @@ fn Element(comptime format: Format) type {
 
 inline fn load(comptime format: Format, weights: [*]const u8, index: usize) F {
     const T = Element(format);
-    return widen(format, @bitCast(weights[index * @sizeOf(T) ..][0 .. width * @sizeOf(T)].*));
+    return widen(format, lanes.load(@Vector(width, T), weights + index * @sizeOf(T)));
 }
 
 inline fn loadPart(comptime format: Format, weights: [*]const u8, index: usize, n: usize) F {
     const T = Element(format);
     var bytes: [width * @sizeOf(T)]u8 = @splat(0);
     @memcpy(bytes[0 .. n * @sizeOf(T)], weights[index * @sizeOf(T) ..]);
-    return widen(format, @bitCast(bytes));
+    return widen(format, lanes.load(@Vector(width, T), &bytes));
 }
 
 inline fn widen(comptime format: Format, v: @Vector(width, Element(format))) F {

@@ -85,19 +85,28 @@ inline fn half(v: anytype, comptime index: u1) @Vector(@typeInfo(@TypeOf(v)).vec
     return std.simd.extract(v, index * n, n);
 }
 
+/// A vector at any address. Through a pointer, for the value of an array becomes a vector element by element.
+pub inline fn load(comptime V: type, p: anytype) V {
+    return @as(*align(1) const V, @ptrCast(p)).*;
+}
+
+pub inline fn save(p: anytype, v: anytype) void {
+    @as(*align(1) @TypeOf(v), @ptrCast(p)).* = v;
+}
+
 pub inline fn loadF(p: [*]const f32) F {
-    return p[0..lanes].*;
+    return load(F, p);
 }
 
 pub inline fn loadHalf(p: [*]const f16) F {
-    return @as(@Vector(lanes, f16), p[0..lanes].*);
+    return load(@Vector(lanes, f16), p);
 }
 
 /// The first n < lanes elements, then zeros.
 pub inline fn loadPart(comptime T: type, p: [*]const T, n: usize) @Vector(lanes, T) {
     var buffer: [lanes]T = @splat(0);
     @memcpy(buffer[0..n], p[0..n]);
-    return buffer;
+    return load(@Vector(lanes, T), &buffer);
 }
 
 pub inline fn storePart(comptime T: type, p: [*]T, n: usize, v: @Vector(lanes, T)) void {

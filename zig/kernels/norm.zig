@@ -18,7 +18,7 @@ pub fn rmsNorm(x: [*]const f32, weight: [*]const f32, epsilon: f32, out: [*]f32,
     const factor: F = @splat(1 / @sqrt(mean + epsilon));
     i = 0;
     while (i + lanes.lanes <= n) : (i += lanes.lanes)
-        out[i..][0..lanes.lanes].* = lanes.loadF(x + i) * factor * lanes.loadF(weight + i);
+        lanes.save(out + i, lanes.loadF(x + i) * factor * lanes.loadF(weight + i));
     if (i < n)
         lanes.storePart(f32, out + i, n - i, lanes.loadPart(f32, x + i, n - i) * factor * lanes.loadPart(f32, weight + i, n - i));
 }
@@ -36,7 +36,7 @@ pub fn softmax(x: [*]f32, n: usize) callconv(.c) void {
     i = 0;
     while (i + lanes.lanes <= n) : (i += lanes.lanes) {
         const v = lanes.exp(lanes.loadF(x + i) - shift);
-        x[i..][0..lanes.lanes].* = v;
+        lanes.save(x + i, v);
         sums += v;
     }
     if (i < n) {
@@ -49,7 +49,7 @@ pub fn softmax(x: [*]f32, n: usize) callconv(.c) void {
 
     const factor: F = @splat(1 / lanes.sum(sums));
     i = 0;
-    while (i + lanes.lanes <= n) : (i += lanes.lanes) x[i..][0..lanes.lanes].* = lanes.loadF(x + i) * factor;
+    while (i + lanes.lanes <= n) : (i += lanes.lanes) lanes.save(x + i, lanes.loadF(x + i) * factor);
     if (i < n) lanes.storePart(f32, x + i, n - i, lanes.loadPart(f32, x + i, n - i) * factor);
 }
 
@@ -71,7 +71,7 @@ pub fn axpyF16(weight: f32, v: [*]const f16, out: [*]f32, n: usize) callconv(.c)
     const factor: F = @splat(weight);
     var i: usize = 0;
     while (i + lanes.lanes <= n) : (i += lanes.lanes)
-        out[i..][0..lanes.lanes].* = @mulAdd(F, factor, lanes.loadHalf(v + i), lanes.loadF(out + i));
+        lanes.save(out + i, @mulAdd(F, factor, lanes.loadHalf(v + i), lanes.loadF(out + i)));
     if (i < n)
         lanes.storePart(f32, out + i, n - i, @mulAdd(F, factor, lanes.loadPart(f16, v + i, n - i), lanes.loadPart(f32, out + i, n - i)));
 }

@@ -79,17 +79,17 @@ pub fn Layout(comptime format: Format) type {
         pub inline fn scale(self: Self, unit: usize, comptime group: u32) F {
             if (!form.nested) return halves(self.scales + unit * scale_bytes);
             const block = self.scales + unit / block_units * scale_bytes;
-            const small = block[(unit % block_units * form.groups + group) * rows ..][0..rows];
+            const small = lanes.load(@Vector(rows, i8), block + (unit % block_units * form.groups + group) * rows);
             const whole = halves(block + groups * rows * (if (form.minimums) 2 else 1));
-            return whole * @as(F, @floatFromInt(@as(lanes.I, @as(@Vector(rows, i8), @bitCast(small.*)))));
+            return whole * @as(F, @floatFromInt(@as(lanes.I, small)));
         }
 
         pub inline fn minimum(self: Self, unit: usize, comptime group: u32) F {
             if (!form.nested) return halves(self.scales + unit * scale_bytes + 2 * rows);
             const block = self.scales + unit / block_units * scale_bytes;
-            const small = block[(groups + unit % block_units * form.groups + group) * rows ..][0..rows];
+            const small = lanes.load(@Vector(rows, u8), block + (groups + unit % block_units * form.groups + group) * rows);
             const whole = halves(block + groups * rows * 2 + 2 * rows);
-            return whole * @as(F, @floatFromInt(@as(lanes.I, @as(@Vector(rows, u8), small.*))));
+            return whole * @as(F, @floatFromInt(@as(lanes.I, small)));
         }
 
         /// Writes one row block; rows from `count` on are zero.
@@ -158,15 +158,15 @@ pub fn Layout(comptime format: Format) type {
 }
 
 inline fn vector(base: [*]const u8, index: usize) W {
-    return @bitCast(base[index * vector_bytes ..][0..vector_bytes].*);
+    return lanes.load(W, base + index * vector_bytes);
 }
 
 inline fn setVector(base: [*]u8, index: usize, v: W) void {
-    base[index * vector_bytes ..][0..vector_bytes].* = @bitCast(v);
+    lanes.save(base + index * vector_bytes, v);
 }
 
 inline fn halves(p: [*]const u8) F {
-    return @as(@Vector(rows, f16), @bitCast(p[0 .. 2 * rows].*));
+    return lanes.load(@Vector(rows, f16), p);
 }
 
 /// Bit `from` of each byte to bit `to`; neighbours come along, and masks drop them.

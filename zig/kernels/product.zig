@@ -215,7 +215,7 @@ inline fn addUnit(
 inline fn store(out: [*]f32, block: usize, row_begin: u32, row_end: u32, sums: F) void {
     const first = block * rows;
     if (first >= row_begin and first + rows <= row_end) {
-        out[first..][0..rows].* = sums;
+        lanes.save(out + first, sums);
         return;
     }
     const values: [rows]f32 = sums;

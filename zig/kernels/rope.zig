@@ -19,8 +19,8 @@ fn halves(a: [*]f32, b: [*]f32, cos: [*]const f32, sin: [*]const f32, pairs: usi
     var i: usize = 0;
     while (i + lanes.lanes <= pairs) : (i += lanes.lanes) {
         const r = rotated(lanes.loadF(a + i), lanes.loadF(b + i), lanes.loadF(cos + i), lanes.loadF(sin + i));
-        a[i..][0..lanes.lanes].* = r[0];
-        b[i..][0..lanes.lanes].* = r[1];
+        lanes.save(a + i, r[0]);
+        lanes.save(b + i, r[1]);
     }
     while (i < pairs) : (i += 1) {
         const r = rotated(a[i..][0..1].*, b[i..][0..1].*, cos[i..][0..1].*, sin[i..][0..1].*);
@@ -32,9 +32,9 @@ fn halves(a: [*]f32, b: [*]f32, cos: [*]const f32, sin: [*]const f32, pairs: usi
 fn adjacent(x: [*]f32, cos: [*]const f32, sin: [*]const f32, pairs: usize) void {
     var i: usize = 0;
     while (i + lanes.lanes <= pairs) : (i += lanes.lanes) {
-        const v: [2]F = std.simd.deinterlace(2, @as(@Vector(2 * lanes.lanes, f32), x[2 * i ..][0 .. 2 * lanes.lanes].*));
+        const v: [2]F = std.simd.deinterlace(2, lanes.load(@Vector(2 * lanes.lanes, f32), x + 2 * i));
         const r = rotated(v[0], v[1], lanes.loadF(cos + i), lanes.loadF(sin + i));
-        x[2 * i ..][0 .. 2 * lanes.lanes].* = std.simd.interlace(r);
+        lanes.save(x + 2 * i, std.simd.interlace(r));
     }
     while (i < pairs) : (i += 1) {
         const r = rotated(x[2 * i ..][0..1].*, x[2 * i + 1 ..][0..1].*, cos[i..][0..1].*, sin[i..][0..1].*);
