@@ -1,6 +1,6 @@
 // Written by `bun run abi` from zig/abi.zig.
 
-export const fingerprint = 0xc588e44d;
+export const fingerprint = 0x3efdeb0a;
 
 /** Parameter and result types by exported name. */
 export const functions = {
@@ -32,20 +32,19 @@ export const functions = {
 /** Bytes of each struct, and type and offset of each field. */
 export const structs = {
   EventFinish: {
-    bytes: 48,
+    bytes: 44,
     fields: {
       head_bytes: ["u32", 0],
       head_request: ["u32", 4],
       head_kind: ["u32", 8],
       reason: ["u32", 12],
-      accepted: ["u32", 16],
-      closed_by_rule: ["u32", 20],
-      prompt_tokens: ["u32", 24],
-      cached_tokens: ["u32", 28],
-      completion_tokens: ["u32", 32],
-      prompt_ms: ["f32", 36],
-      completion_ms: ["f32", 40],
-      length: ["u32", 44],
+      closed_by_rule: ["u32", 16],
+      prompt_tokens: ["u32", 20],
+      cached_tokens: ["u32", 24],
+      completion_tokens: ["u32", 28],
+      prompt_ms: ["f32", 32],
+      completion_ms: ["f32", 36],
+      length: ["u32", 40],
     },
   },
   EventHead: {

@@ -76,7 +76,13 @@ export type EngineEvent =
       readonly top: readonly { readonly token: number; readonly logprob: number }[];
     }
   | { readonly kind: "parked"; readonly tokens: Uint32Array }
-  | { readonly kind: "finish"; readonly reason: EngineFinish; readonly timings: Timings };
+  | {
+      readonly kind: "finish";
+      readonly reason: EngineFinish;
+      readonly timings: Timings;
+      /** Why it failed, for the log. */
+      readonly message?: string;
+    };
 
 export type EngineFinish =
   /** The model chose a stop token. */

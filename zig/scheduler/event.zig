@@ -56,7 +56,6 @@ pub const Parked = extern struct {
 pub const Finish = extern struct {
     head: Head,
     reason: Reason,
-    accepted: u32,
     closed_by_rule: u32,
     prompt_tokens: u32,
     cached_tokens: u32,

@@ -273,26 +273,24 @@ pub const Slot = struct {
     }
 
     fn finish(slot: *Slot, reason: event.Reason) void {
-        const accepted = if (slot.matcher) |matcher| matcher.acceptsEnd() else true;
         if (slot.matcher) |matcher| if (reason != .cancelled) {
             const rest = matcher.flush() catch return slot.fail("out of memory");
             slot.send(rest) catch return slot.fail("out of memory");
         };
-        slot.finishWith(reason, accepted, "");
+        slot.finishWith(reason, "");
     }
 
     /// Ends this request for a reason that is no fault of the others.
     pub fn fail(slot: *Slot, message: []const u8) void {
-        slot.finishWith(.failed, false, message);
+        slot.finishWith(.failed, message);
     }
 
-    fn finishWith(slot: *Slot, reason: event.Reason, accepted: bool, message: []const u8) void {
+    fn finishWith(slot: *Slot, reason: event.Reason, message: []const u8) void {
         assert(message.len <= limits.message_bytes);
         const size = std.mem.alignForward(usize, @sizeOf(event.Finish) + message.len, 4);
         const record: event.Finish = .{
             .head = .{ .bytes = @intCast(size), .request = slot.request.handle, .kind = .finish },
             .reason = reason,
-            .accepted = @intFromBool(accepted),
             .closed_by_rule = @intFromBool(slot.closed_by_rule),
             .prompt_tokens = @intCast(slot.request.tokens.len),
             .cached_tokens = 0,

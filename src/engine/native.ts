@@ -1,0 +1,241 @@
+import { fail, ok, type Result } from "../generation/result.ts";
+import { enums, none, structs } from "./abi.gen.ts";
+import type { Engine, EngineRequest, Generation, SubmitFailure, Timings } from "./engine.ts";
+import { type NativeEvent, readEvents } from "./events.ts";
+import { Inbox } from "./inbox.ts";
+import { type Library, statuses } from "./library.ts";
+import { reportOf, writeField, writeStruct } from "./memory.ts";
+import type { NativeVocabulary } from "./vocabulary.ts";
+import { listen } from "./wake.ts";
+
+export type NativeModel = {
+  /** Logits without weights: a hash of seed, position and token. */
+  readonly kind: "noise";
+  readonly seed: number;
+  readonly shape: keyof typeof enums.NoiseShape;
+  /** Tokens. */
+  readonly contextMax: number;
+  /** Token sequences that the shape `pulled` likes to write. */
+  readonly phrases: readonly (readonly number[])[];
+};
+
+export type NativeOptions = {
+  readonly vocabulary: NativeVocabulary;
+  readonly model: NativeModel;
+  /** Requests that run at once. */
+  readonly slots?: number;
+};
+
+/** Starts the native engine on a model. Its memory is gone once it is disposed, and the views over it with it. */
+export async function openEngine({ vocabulary, model, slots = 0 }: NativeOptions): Promise<Result<Engine, string>> {
+  const { library } = vocabulary;
+  const report = reportOf(structs.ModelReport);
+  const status = openModel(vocabulary, model, slots, report.bytes);
+  if (status !== statuses.ok) return fail(library.errorText());
+  const handle = report.get("handle");
+  const rows = slotRows(library, report.get);
+  const running = new Map<number, Running>();
+  const events = new Uint8Array(drainBytes);
+  const contextMax = report.get("context_max");
+  let disposed = false;
+
+  const receive = (request: number, event: NativeEvent): void => {
+    const run = running.get(request);
+    if (run === undefined) throw new Error("an event of a request that is over");
+    run.receive(event);
+    if (event.kind !== "finish") return;
+    running.delete(request);
+    if (running.size === 0) socket.unref();
+  };
+  const drain = (): void => {
+    while (!disposed) {
+      const length = library.calls.tenon_model_drain(handle, events, events.length);
+      if (length < 0) throw new Error(library.errorText());
+      if (length === 0) return;
+      readEvents(events, length, receive);
+    }
+  };
+  const socket = await listen(report.get("wake"), drain);
+
+  return ok({
+    vocabularyCount: vocabulary.count,
+    contextMax,
+    compile: (ir) => vocabulary.compile(ir),
+    submit: (request) => {
+      const submitted = submit(library, handle, request);
+      if (!submitted.ok) return submitted;
+      const run = new Running(library, submitted.value, request.tokens, rows);
+      if (running.size === 0) socket.ref();
+      running.set(submitted.value, run);
+      return ok(run.generation);
+    },
+    stats: () => {
+      const counts = reportOf(structs.ModelCounts);
+      if (library.calls.tenon_model_counts(handle, counts.bytes) !== statuses.ok) throw new Error(library.errorText());
+      return {
+        running: counts.get("running"),
+        queued: counts.get("queued"),
+        grammars: counts.get("grammars"),
+        cacheBytes: counts.get("cache_bytes"),
+      };
+    },
+    [Symbol.dispose]: () => {
+      if (disposed) return;
+      disposed = true;
+      library.calls.tenon_model_destroy(handle);
+      socket.end();
+      for (const run of running.values()) run.receive({ kind: "finish", reason: "cancelled", timings: noTimings });
+      running.clear();
+    },
+  });
+}
+
+/** Bytes taken from the ring at a time. */
+const drainBytes = 256 * 1024;
+
+const noTimings: Timings = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  completionTokens: 0,
+  promptMs: 0,
+  completionMs: 0,
+  closedByRule: false,
+};
+
+type SlotRow = { readonly logits: Float32Array<ArrayBuffer>; readonly mask: Uint32Array<ArrayBuffer> };
+
+/** The two arenas, seen once; a row for each slot. */
+function slotRows(library: Library, get: (name: keyof typeof structs.ModelReport.fields) => number): SlotRow[] {
+  const slots = get("slots");
+  const tokens = get("vocabulary_count");
+  const words = get("words");
+  const logits = library.view(get("logits"), slots * tokens * 4);
+  const masks = library.view(get("masks"), slots * words * 4);
+  return Array.from({ length: slots }, (_, slot) => ({
+    logits: new Float32Array(logits, slot * tokens * 4, tokens),
+    mask: new Uint32Array(masks, slot * words * 4, words),
+  }));
+}
+
+function openModel(
+  vocabulary: NativeVocabulary,
+  model: NativeModel,
+  slots: number,
+  report: Uint8Array<ArrayBuffer>,
+): number {
+  const options = writeStruct(structs.NoiseOptions, {
+    seed: model.seed,
+    shape: enums.NoiseShape[model.shape],
+    context_max: model.contextMax,
+    slots,
+    phrases: model.phrases.length,
+  });
+  const tokens = Uint32Array.from(model.phrases.flat());
+  let end = 0;
+  const ends = Uint32Array.from(model.phrases, (phrase) => {
+    end += phrase.length;
+    return end;
+  });
+  return vocabulary.library.calls.tenon_model_noise(vocabulary.handle, options, tokens, ends, report);
+}
+
+/** The handle of the request. */
+function submit(library: Library, model: number, request: EngineRequest): Result<number, SubmitFailure> {
+  const options = writeStruct(structs.RequestOptions, {
+    seed: request.seed,
+    grammar: request.grammar?.handle ?? 0,
+    tokens: request.tokens.length,
+    stop_tokens: request.stopTokens.length,
+    biases: request.logitBias.length,
+    tokens_max: request.tokensMax,
+    logprobs: request.logprobs ?? none,
+    step: request.step ? 1 : 0,
+    top_k: request.topK,
+    top_p: request.topP,
+    min_p: request.minP,
+    temperature: request.temperature,
+    repeat_penalty: request.repeatPenalty,
+    frequency_penalty: request.frequencyPenalty,
+    presence_penalty: request.presencePenalty,
+  });
+  const stops = Uint32Array.from(request.stopTokens);
+  const { bytes: each, fields } = structs.LogitBias;
+  const biases = new Uint8Array(request.logitBias.length * each);
+  const view = new DataView(biases.buffer);
+  request.logitBias.forEach(({ token, bias }, index) => {
+    writeField(view, index * each, fields.token, token);
+    writeField(view, index * each, fields.bias, bias);
+  });
+  const report = reportOf(structs.RequestReport);
+  const status = library.calls.tenon_request_submit(model, options, request.tokens, stops, biases, report.bytes);
+  switch (status) {
+    case statuses.ok:
+      return ok(report.get("handle"));
+    case statuses.context:
+      return fail({ kind: "context", needed: report.get("needed"), contextMax: report.get("context_max") });
+    case statuses.overloaded:
+    case statuses.too_many:
+    case statuses.out_of_memory:
+      return fail({ kind: "overloaded" });
+    default:
+      return fail({ kind: "invalid", message: library.errorText() });
+  }
+}
+
+/** JavaScript's side of one request. */
+class Running {
+  readonly generation: Generation;
+  readonly #inbox: Inbox;
+  readonly #rows: readonly SlotRow[];
+  /** Prompt and output so far, kept in step mode; grown by doubling. */
+  #tokens: Uint32Array<ArrayBuffer>;
+  #count: number;
+  #row: SlotRow | undefined;
+
+  constructor(library: Library, handle: number, prompt: Uint32Array<ArrayBuffer>, rows: readonly SlotRow[]) {
+    const cancel = () => {
+      library.calls.tenon_request_cancel(handle);
+    };
+    this.#inbox = new Inbox(cancel);
+    this.#rows = rows;
+    this.#tokens = prompt;
+    this.#count = prompt.length;
+    const parked = () => {
+      if (this.#row === undefined) throw new Error("the request is not parked");
+      return this.#row;
+    };
+    this.generation = {
+      events: this.#inbox,
+      cancel,
+      get logits() {
+        return parked().logits;
+      },
+      get mask() {
+        return parked().mask;
+      },
+      release: () => {
+        parked();
+        this.#row = undefined;
+        library.calls.tenon_request_release(handle);
+      },
+    };
+  }
+
+  receive(event: NativeEvent): void {
+    if (event.kind === "finish") this.#row = undefined;
+    if (event.kind !== "parked") return this.#inbox.push(event);
+    if (event.previous !== undefined) this.#append(event.previous);
+    this.#row = this.#rows[event.slot];
+    this.#inbox.push({ kind: "parked", tokens: this.#tokens.subarray(0, this.#count) });
+  }
+
+  #append(token: number): void {
+    if (this.#count === this.#tokens.length) {
+      const grown = new Uint32Array(2 * this.#count);
+      grown.set(this.#tokens);
+      this.#tokens = grown;
+    }
+    this.#tokens[this.#count] = token;
+    this.#count++;
+  }
+}
