@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { bodyBytesMax } from "../src/limits.ts";
-import { bytewise, type Chat, call, type Piece, script, startChat } from "./fixtures/chat.ts";
-import type { Script } from "./fixtures/replay-engine.ts";
+import { bytewise, type Chat, call, type Piece, script, startChat, stuck } from "./fixtures/chat.ts";
 
 let chat: Chat | undefined;
 afterEach(async () => {
@@ -244,13 +243,13 @@ test("what the engine refuses at admission is a status, for streams too", async 
 });
 
 test("a limit below the shortest answer is refused before anything is generated", async () => {
-  const { post, engine } = serve(() => script(call(0, "weather", "{}")));
+  const { post, engine, requests } = serve(() => script(call(0, "weather", "{}")));
   const body = { messages, tools: [weather], tool_choice: "required" };
   const response = await post({ ...body, max_tokens: 4 });
   expect([response.status, await response.json()]).toMatchObject([400, { error: { param: "max_tokens" } }]);
-  expect(engine.requests).toEqual([]);
+  expect(requests).toEqual([]);
   expect((await post({ ...body, max_tokens: 5 })).status).toBe(200);
-  expect(engine.grammars).toBe(0);
+  expect(engine.stats().grammars).toBe(0);
 });
 
 test("an engine's failure is a status, and in a stream an error before the end", async () => {
@@ -262,7 +261,7 @@ test("an engine's failure is a status, and in a stream an error before the end",
 });
 
 test("sampling fields reach the engine, and a seed keeps its value", async () => {
-  const { post, engine } = serve(() => hello);
+  const { post, requests } = serve(() => hello);
   const fields = {
     temperature: 0.5,
     top_k: 3,
@@ -273,7 +272,7 @@ test("sampling fields reach the engine, and a seed keeps its value", async () =>
     logit_bias: { "7": -1 },
   };
   await (await post({ messages, ...fields })).text();
-  expect(engine.requests).toMatchObject([
+  expect(requests).toMatchObject([
     {
       temperature: 0.5,
       topK: 3,
@@ -289,7 +288,7 @@ test("sampling fields reach the engine, and a seed keeps its value", async () =>
 });
 
 test("comments keep a silent stream alive", async () => {
-  const { post } = serve(() => ({ events: [], waitsForCancel: true }), { pingMs: 5 });
+  const { post } = serve(() => stuck([]), { pingMs: 5 });
   const gone = new AbortController();
   const response = await post({ messages, stream: true }, { signal: gone.signal });
   let text = "";
@@ -302,28 +301,22 @@ test("comments keep a silent stream alive", async () => {
 });
 
 test("a client that leaves cancels, with and without stream", async () => {
-  const submitted = Promise.withResolvers<void>();
-  const waiting: Script = { events: [], waitsForCancel: true };
-  const { post, engine, logged } = serve(() => {
-    submitted.resolve();
-    return waiting;
-  });
+  const { post, engine, logged } = serve(() => stuck([]));
   for (const stream of [true, false]) {
-    const before = engine.cancelled;
     const gone = new AbortController();
     const pending = post({ messages, stream }, { signal: gone.signal }).then((response) => response.text());
-    await submitted.promise;
     await until(() => engine.stats().running === 1);
     gone.abort();
     await expect(pending).rejects.toThrow();
-    await until(() => engine.stats().running === 0);
-    expect(engine.cancelled).toBe(before + 1);
+    await until(() => endsOf({ logged }).length === (stream ? 1 : 2));
+    expect(engine.stats().running).toBe(0);
   }
+  expect(endsOf({ logged })).toEqual(["cancelled", "cancelled"]);
   expect(logged.filter(([level]) => level !== "info")).toEqual([]);
 });
 
 test("a stop lets running answers finish and takes no others", async () => {
-  const running = startChat(() => ({ events: hello.events.slice(0, 1), waitsForCancel: true }));
+  const running = startChat(() => stuck([["text", "Grüße 🌍"]]));
   const response = await running.post({ messages, stream: true });
   const stopped = running.server.stop(10);
   await expect(running.post({ messages })).rejects.toThrow();
@@ -331,7 +324,7 @@ test("a stop lets running answers finish and takes no others", async () => {
   expect(text).toContain("Grüße 🌍");
   expect(text).toEndWith("data: [DONE]\n\n");
   await stopped;
-  expect(running.engine.cancelled).toBe(1);
+  expect(endsOf(running)).toEqual(["cancelled"]);
 });
 
 test("a forced request without a call is logged with its reason, and its finish stays true", async () => {
@@ -340,6 +333,11 @@ test("a forced request without a call is logged with its reason, and its finish 
   await (await post(body)).text();
   expect(logged.filter(([level]) => level === "warn").map(([, event]) => event)).toEqual(["forced_without_call"]);
 });
+
+/** How the answers of a chat ended that did not finish. */
+function endsOf({ logged }: Pick<Chat, "logged">): unknown[] {
+  return logged.flatMap(([, event, fields]) => (event === "answer_failed" ? [fields?.["reason"]] : []));
+}
 
 /** Resolves when `isTrue` is; the engine's counts change between two turns of the event loop. */
 async function until(isTrue: () => boolean): Promise<void> {

@@ -1,4 +1,4 @@
-import type { EngineEvent, EngineFinish, Timings } from "../engine/engine.ts";
+import type { EngineEvent, EngineFinish } from "../engine/engine.ts";
 import type { Constraint } from "../generation/answer.ts";
 import type { Event, FinishReason, TokenLogprob } from "../generation/event.ts";
 import { ArgumentWriter } from "./arguments.ts";
@@ -36,7 +36,7 @@ export async function* toEvents(
       case "parked":
         break;
       case "finish":
-        yield* mapper.finish(event.reason, event.timings);
+        yield* mapper.finish(event);
         return;
       default:
         event satisfies never;
@@ -46,6 +46,7 @@ export async function* toEvents(
 }
 
 type BytesEvent = Extract<EngineEvent, { kind: "bytes" }>;
+type FinishEvent = Extract<EngineEvent, { kind: "finish" }>;
 type TokenEvent = Extract<EngineEvent, { kind: "token" }>;
 
 class EventMapper {
@@ -105,7 +106,7 @@ class EventMapper {
     }
   }
 
-  *finish(reason: EngineFinish, timings: Timings): Generator<Event, void> {
+  *finish({ reason, timings, message }: FinishEvent): Generator<Event, void> {
     const usage = { ...timings, reasoningTokens: this.#reasoningTokens };
     const { stoppedBy } = this.#content;
     if (stoppedBy !== undefined) {
@@ -117,7 +118,10 @@ class EventMapper {
       return;
     }
     if (reason === "failed") {
-      yield { kind: "failure", failure: { kind: "engine", message: "The engine could not go on with this request." } };
+      yield {
+        kind: "failure",
+        failure: { kind: "engine", message: `The engine failed: ${message ?? "no reason given"}.` },
+      };
       return;
     }
     yield* this.#endReasoning();
