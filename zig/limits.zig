@@ -120,3 +120,22 @@ pub const vocabulary = struct {
     /// Bytes of one token. The longest known has 256; each byte of it is a level of the trie walk.
     pub const token_bytes_max = 4096;
 };
+
+pub const grammar = struct {
+    /// Bytes of an encoded grammar.
+    pub const ir_bytes = engine.ir_bytes;
+    /// Steps of one compilation: a few seconds at most, and the same verdict on every machine.
+    pub const work_units = 200_000_000;
+    /// Bytes of a bound of a number, written out without exponent. Doubles need 309 digits before the point and 324 after it.
+    pub const decimal_bytes = 1024;
+    /// Digits of a number. More is never meant, and a model could write digits for ever.
+    pub const number_int_digits = 40;
+    pub const number_frac_digits = 40;
+    pub const number_exp_digits = 4;
+    /// Bytes of tables that one matcher grows before it starts afresh from where it is.
+    pub const graph_bytes = 48 << 20;
+    /// Bytes of finished masks among them.
+    pub const memo_bytes = 16 << 20;
+    /// Idle graphs a program keeps for its next matchers.
+    pub const graphs_idle = 4;
+};
