@@ -79,6 +79,8 @@ function writeNode(out: RecordWriter, node: Node): void {
     case "text":
       out.word(node.controls ? 1 : 0, node.until.length);
       for (const marker of node.until) writeMarker(out, marker);
+      out.word(node.barred.length);
+      for (const bytes of node.barred) out.span(bytes);
       return;
     case "json": {
       const { freeSpace, whitespaceMax, spelling } = node.style;

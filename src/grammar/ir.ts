@@ -47,8 +47,15 @@ export type Node =
   /**
    * Any bytes in which none of `until` is completed, as token or as text. `controls` lets control tokens pass (they have
    * no bytes here): an answer that is not constrained yet. Without it the text is UTF-8 and control tokens are masked.
+   * Nor may the text begin with one of `barred`: the byte that would complete one at the very start is masked. A dialect
+   * without a marker tells its calls from text by how an answer begins.
    */
-  | { readonly kind: "text"; readonly until: readonly Marker[]; readonly controls: boolean }
+  | {
+      readonly kind: "text";
+      readonly until: readonly Marker[];
+      readonly barred: readonly Uint8Array[];
+      readonly controls: boolean;
+    }
   | { readonly kind: "json"; readonly value: ValueId; readonly style: JsonStyle };
 
 export type JsonStyle = {

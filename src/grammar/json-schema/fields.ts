@@ -1,0 +1,93 @@
+import { compareDecimals, type Decimal, isWhole, readDecimal } from "../decimal.ts";
+import type { JsonObject, JsonText } from "../json-text.ts";
+import type { Limit, Range } from "./schema.ts";
+
+/** The keywords of one schema, read as the types they have to have; `refuse` hears of those that are not. */
+export class Fields {
+  readonly #entries: JsonObject["entries"];
+  readonly #refuse: (keyword: string, reason: string) => void;
+
+  constructor(entries: JsonObject["entries"], refuse: (keyword: string, reason: string) => void) {
+    this.#entries = entries;
+    this.#refuse = refuse;
+  }
+
+  get(keyword: string): JsonText | undefined {
+    return this.#entries.get(keyword);
+  }
+
+  has(keyword: string): boolean {
+    return this.#entries.has(keyword);
+  }
+
+  /** A string or an array of strings, each once. */
+  names(keyword: string): ReadonlySet<string> | undefined {
+    const value = this.get(keyword);
+    return value?.kind === "string" ? new Set([value.value]) : this.strings(keyword);
+  }
+
+  strings(keyword: string): ReadonlySet<string> | undefined {
+    const value = this.get(keyword);
+    if (value === undefined) return undefined;
+    const items = value.kind === "array" ? value.items : [value];
+    const strings = items.flatMap((item) => (item.kind === "string" ? [item.value] : []));
+    if (value.kind !== "array" || strings.length < items.length) this.#refuse(keyword, "has to be an array of strings");
+    return new Set(strings);
+  }
+
+  low(): Limit | undefined {
+    return this.#limit("minimum", "exclusiveMinimum", 1);
+  }
+
+  high(): Limit | undefined {
+    return this.#limit("maximum", "exclusiveMaximum", -1);
+  }
+
+  /** undefined where the two keywords demand nothing. */
+  range(minKeyword: string, maxKeyword: string): Range | undefined {
+    const min = this.#count(minKeyword) ?? 0;
+    const max = this.#count(maxKeyword);
+    if (min === 0 && max === undefined) return undefined;
+    if (min > countMax) this.#refuse(minKeyword, `is more than ${countMax}`);
+    // No output ever reaches the largest count, so a larger bound says the same.
+    return { min, max: max === undefined ? undefined : Math.min(max, countMax) };
+  }
+
+  decimal(text: string, keyword: string): Decimal | undefined {
+    const decimal = readDecimal(text);
+    if (decimal === undefined) this.#refuse(keyword, "is a number with too many digits");
+    return decimal;
+  }
+
+  /** `direction` is 1 for lower and -1 for upper limits. */
+  #limit(inclusive: string, exclusive: string, direction: 1 | -1): Limit | undefined {
+    const closed = this.#number(inclusive);
+    const value = this.get(exclusive);
+    // Draft 4 says with a boolean whether the other keyword's limit is open.
+    if (value?.kind === "boolean") return closed && { value: closed, exclusive: value.value };
+    const open = this.#number(exclusive);
+    if (open !== undefined && (closed === undefined || compareDecimals(open, closed) * direction >= 0)) {
+      return { value: open, exclusive: true };
+    }
+    return closed && { value: closed, exclusive: false };
+  }
+
+  #number(keyword: string): Decimal | undefined {
+    const value = this.get(keyword);
+    if (value === undefined) return undefined;
+    if (value.kind === "number") return this.decimal(value.text, keyword);
+    this.#refuse(keyword, "has to be a number");
+    return undefined;
+  }
+
+  #count(keyword: string): number | undefined {
+    const number = this.#number(keyword);
+    if (number === undefined) return undefined;
+    if (isWhole(number) && number.digits >= 0n) return Number(number.digits) * 10 ** number.exponent;
+    this.#refuse(keyword, "has to be a whole number, zero or more");
+    return undefined;
+  }
+}
+
+/** The largest count that crosses to the engine, whose word for "none" is one more. */
+const countMax = 0xfffffffe;

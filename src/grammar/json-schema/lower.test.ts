@@ -1,0 +1,569 @@
+import { describe, expect, test } from "bun:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { acceptsJson } from "../../../tests/oracle/ir-acceptor.ts";
+import { type Ir, irBuilder } from "../ir.ts";
+import { lowerSchema, type SchemaOptions } from "./lower.ts";
+import type { Refusal } from "./schema.ts";
+
+const spec: SchemaOptions = { closed: false, ordered: false, assertFormats: true, objectsOnly: false, originFirst: 0 };
+
+type Lowered = { readonly ir: Ir; readonly value: number; readonly places: readonly string[] };
+
+function lower(schema: unknown, options: Partial<SchemaOptions> = {}): Lowered | Refusal {
+  const builder = irBuilder();
+  const text = typeof schema === "string" ? schema : JSON.stringify(schema);
+  const result = lowerSchema(builder, text, { ...spec, ...options });
+  if (!result.ok) return result.failure;
+  const { value, places } = result.value;
+  const style = { freeSpace: true, whitespaceMax: undefined, spelling: "spec" } as const;
+  return { ir: builder.finish(builder.node({ kind: "json", value, style })), value, places };
+}
+
+function accepts(lowered: Lowered | Refusal, text: string): boolean {
+  if ("reason" in lowered) throw new Error(`refused: ${JSON.stringify(lowered)}`);
+  return acceptsJson(lowered.ir, lowered.value, text);
+}
+
+describe("accepts exactly what the schema says", () => {
+  const node = { type: "object", properties: { next: { anyOf: [{ $ref: "#/$defs/n" }, { type: "null" }] } } };
+  const cases: [name: string, schema: unknown, accepted: string[], rejected: string[]][] = [
+    ["anything", true, ["null", "[1,{}]", '"a"', "-1.5e3"], []],
+    ["an empty schema", {}, ["true", '{"a":[]}'], []],
+    ["a type", { type: "string" }, ['"a"'], ["1", "null", '["a"]']],
+    ["types", { type: ["integer", "null"] }, ["1", "1.0", "10e-1", "null"], ["1.5", '"1"']],
+    ["integer beside number", { type: ["integer", "number"] }, ["1.5"], ['"1"']],
+    ["booleans", { type: "boolean" }, ["true", "false"], ["null"]],
+    [
+      "enum",
+      { enum: ["a", 1, null, [1, { b: 2 }]] },
+      ['"a"', "1.0", "null", '[1,{"b":2e0}]'],
+      ['"b"', "2", "[1]", "[]"],
+    ],
+    [
+      "const with an object",
+      { const: { a: { b: [] } } },
+      ['{"a":{"b":[]}}'],
+      ["{}", '{"a":{}}', '{"a":{"b":[]},"c":1}'],
+    ],
+    ["an empty enum object", { enum: [{}] }, ["{}"], ['{"a":1}', "[]"]],
+    [
+      "numbers by value",
+      '{"enum":[1e2,0.10,-0,12345678901234567890]}',
+      ["100", "0.1", "0", "12345678901234567890"],
+      ["12345678901234567891"],
+    ],
+    ["enum and type", { type: "string", enum: ["a", 1] }, ['"a"'], ["1"]],
+    ["enum and const", { enum: [1, 2, 3], const: 2 }, ["2"], ["1", "3"]],
+    ["bounds", { minimum: 1, exclusiveMaximum: 2.5 }, ["1", "2.4999", '"x"'], ["0.9", "2.5", "1e1"]],
+    [
+      "both kinds of bound",
+      { minimum: 1, exclusiveMinimum: 1, maximum: 3, exclusiveMaximum: 4 },
+      ["1.1", "3"],
+      ["1", "3.5"],
+    ],
+    ["bounds of draft 4", { minimum: 1, exclusiveMinimum: true, maximum: 2, exclusiveMaximum: false }, ["2"], ["1"]],
+    ["whole numbers between", { type: "integer", exclusiveMinimum: 1, maximum: 3.5 }, ["2", "3"], ["1", "4", "2.5"]],
+    ["lengths in code points", { minLength: 2, maxLength: 3.0 }, ['"ab"', '"😀😀"', "1"], ['"a"', '"abcd"', '"😀"']],
+    ["lengths filter lists", { enum: ["a", "bb", "ccc"], minLength: 2 }, ['"bb"'], ['"a"']],
+    ["items", { items: { type: "null" } }, ["[]", "[null,null]", "1"], ["[1]"]],
+    [
+      "prefix and rest",
+      { prefixItems: [{ type: "null" }, true], items: false },
+      ["[]", "[null]", "[null,1]"],
+      ["[1]", "[null,1,1]"],
+    ],
+    [
+      "items as an array",
+      { items: [{ type: "null" }], additionalItems: { type: "boolean" } },
+      ["[null,true]"],
+      ["[null,null]"],
+    ],
+    ["item counts", { minItems: 1, maxItems: 2 }, ["[1]", "[1,2]", "{}"], ["[]", "[1,2,3]"]],
+    ["properties", { properties: { a: { type: "null" } } }, ["{}", '{"a":null,"b":1}', "3"], ['{"a":1}']],
+    ["required", { required: ["a"] }, ['{"a":1}', "[]"], ["{}", '{"b":1}']],
+    [
+      "additionalProperties",
+      { properties: { a: true }, additionalProperties: { type: "null" } },
+      ['{"a":1,"b":null}'],
+      ['{"b":1}'],
+    ],
+    [
+      "required and further",
+      { required: ["b"], additionalProperties: { type: "null" } },
+      ['{"b":null}'],
+      ['{"b":1}', "{}"],
+    ],
+    ["an absent key", { properties: { a: false } }, ['{"b":1}'], ['{"a":1}']],
+    [
+      "anyOf with siblings",
+      {
+        type: "object",
+        properties: { a: { type: "integer" } },
+        additionalProperties: false,
+        anyOf: [{ required: ["a"] }],
+      },
+      ['{"a":1}'],
+      ['"x"', '{"a":"s"}', "{}"],
+    ],
+    ["allOf", { allOf: [{ type: "integer" }, { minimum: 3 }] }, ["3"], ['"x"', "2"]],
+    [
+      "allOf on members",
+      {
+        allOf: [
+          { properties: { a: { minimum: 1 } } },
+          { properties: { a: { maximum: 2 } }, additionalProperties: false },
+        ],
+      },
+      ['{"a":1}', "{}"],
+      ['{"a":0}', '{"a":3}', '{"b":1}'],
+    ],
+    [
+      "allOf on items",
+      { allOf: [{ prefixItems: [true, { minimum: 1 }] }, { items: { maximum: 2 } }, { minItems: 1 }] },
+      ["[0,1]", "[2]"],
+      ["[]", "[0,0]", "[3]", "[0,3]"],
+    ],
+    ["oneOf with one branch", { oneOf: [{ type: "null" }] }, ["null"], ["1"]],
+    [
+      "recursion",
+      { $defs: { n: node }, $ref: "#/$defs/n" },
+      ["{}", '{"next":{"next":null}}', '{"next":{"next":{"next":{}}}}'],
+      ['{"next":{"next":1}}'],
+    ],
+    [
+      "siblings of a reference",
+      { $defs: { S: { type: "string" } }, $ref: "#/$defs/S", const: "a" },
+      ['"a"'],
+      ['"b"', "1"],
+    ],
+    [
+      "no siblings in draft 7",
+      {
+        $schema: "http://json-schema.org/draft-07/schema#",
+        definitions: { S: { type: "string" } },
+        properties: { a: { $ref: "#/definitions/S", const: "a" } },
+      },
+      ['{"a":"b"}'],
+      ['{"a":1}'],
+    ],
+    [
+      "a reference to the whole",
+      { properties: { a: { $ref: "#" } }, additionalProperties: false },
+      ['{"a":{"a":{}}}'],
+      ['{"a":{"b":1}}'],
+    ],
+    ["escaped pointers", { $defs: { "a/b~c%": { type: "null" } }, $ref: "#/$defs/a~1b~0c%25" }, ["null"], ["1"]],
+    [
+      "a place that is no keyword",
+      { components: { schemas: [{ type: "null" }] }, $ref: "#/components/schemas/0" },
+      ["null"],
+      ["1"],
+    ],
+    [
+      "identifiers and anchors",
+      {
+        $id: "http://x.test/a.json",
+        $defs: { b: { $id: "b.json", $defs: { c: { $anchor: "c", type: "null" } } } },
+        items: { $ref: "b.json#c" },
+      },
+      ["[null]"],
+      ["[1]"],
+    ],
+    [
+      "a pointer inside its own resource",
+      {
+        $defs: {
+          b: { $id: "http://x.test/b", $defs: { c: { type: "null" } }, items: { $ref: "#/$defs/c" } },
+          c: { type: "string" },
+        },
+        $ref: "#/$defs/b",
+      },
+      ["[null]"],
+      ['["a"]'],
+    ],
+    [
+      "a choice that meets itself",
+      { $defs: { S: { anyOf: [{ $ref: "#/$defs/S" }, { type: "null" }] } }, $ref: "#/$defs/S" },
+      ["null"],
+      ["1"],
+    ],
+    ["keywords of other types", { type: "integer", pattern: "x", format: "date", uniqueItems: true }, ["1"], ['"x"']],
+    [
+      "a keyword the draft does not know",
+      { $schema: "http://json-schema.org/draft-04/schema#", const: 1, if: { type: "null" }, else: false },
+      ["1", "2"],
+      [],
+    ],
+    ["an unknown format", { format: "int32", type: "integer" }, ["1"], ['"a"']],
+    ["an unknown keyword", { nullable: true, type: "string", "x-order": 1 }, ['"a"'], ["null"]],
+  ];
+  test.each(cases)("%s", (_, schema, accepted, rejected) => {
+    const lowered = lower(schema);
+    expect([...accepted, ...rejected].filter((text) => accepts(lowered, text))).toEqual(accepted);
+  });
+});
+
+describe("the policy for objects", () => {
+  const cases: [name: string, schema: unknown, accepted: string[], rejected: string[]][] = [
+    ["closes where properties are declared", { properties: { a: true } }, ["{}", '{"a":1}'], ['{"b":1}']],
+    ["closes without any property", { type: "object", properties: {} }, ["{}"], ['{"a":1}']],
+    ["leaves a bare object open", { type: "object" }, ['{"b":1}'], ["[]"]],
+    ["leaves what speaks open", { properties: { a: true }, additionalProperties: true }, ['{"b":1}'], []],
+    [
+      "keeps required names",
+      { properties: { a: true }, required: ["b"] },
+      ['{"b":1}', '{"a":1,"b":2}'],
+      ["{}", '{"b":1,"c":1}'],
+    ],
+    [
+      "unites the names of a case",
+      { allOf: [{ properties: { a: true } }, { properties: { b: true } }] },
+      ['{"a":1,"b":1}'],
+      ['{"c":1}'],
+    ],
+    [
+      "goes by case",
+      { anyOf: [{ properties: { a: true } }, { properties: { b: true } }] },
+      ['{"a":1}', '{"b":1}'],
+      ['{"a":1,"b":1}'],
+    ],
+    [
+      "hears any schema of the case",
+      { properties: { a: true }, allOf: [{ additionalProperties: { type: "null" } }] },
+      ['{"b":null}'],
+      ['{"b":1}', '{"a":1}'],
+    ],
+    ["reaches nested objects", { items: { properties: { a: true } } }, ['[{"a":1}]'], ['[{"b":1}]']],
+  ];
+  test.each(cases)("%s", (_, schema, accepted, rejected) => {
+    const lowered = lower(schema, { closed: true });
+    // "hears any schema" demands null of `a` too: additionalProperties of a schema that does not declare it.
+    expect([...accepted, ...rejected].filter((text) => accepts(lowered, text))).toEqual(accepted);
+  });
+
+  test("orders members as the schema does, undeclared required names after them, others last", () => {
+    const schema = { properties: { b: true, a: true }, required: ["z"], additionalProperties: true };
+    const lowered = lower(schema, { ordered: true });
+    expect(accepts(lowered, '{"b":1,"a":1,"z":1,"c":1}')).toBe(true);
+    expect(accepts(lowered, '{"a":1,"z":1}')).toBe(true);
+    expect(accepts(lowered, '{"a":1,"b":1,"z":1}')).toBe(false);
+    expect(accepts(lowered, '{"c":1,"z":1}')).toBe(false);
+  });
+
+  test("takes only objects where an object is asked for", () => {
+    const lowered = lower({}, { objectsOnly: true });
+    expect(accepts(lowered, '{"a":[1]}')).toBe(true);
+    expect(accepts(lowered, "[1]")).toBe(false);
+  });
+});
+
+describe("refuses by pointer and keyword", () => {
+  const cases: [name: string, schema: unknown, refusal: Refusal][] = [
+    [
+      "what cannot be enforced",
+      { properties: { "a/b": { type: "string", pattern: "x" } } },
+      { pointer: "/properties/a~1b", keyword: "pattern", reason: "this keyword cannot be enforced yet" },
+    ],
+    [
+      "a known format",
+      { format: "date" },
+      { pointer: "", keyword: "format", reason: 'this format "date" cannot be enforced yet' },
+    ],
+    [
+      "a choice of exactly one",
+      { oneOf: [true, false] },
+      { pointer: "", keyword: "oneOf", reason: "this keyword cannot be enforced yet" },
+    ],
+    [
+      "a type nobody knows",
+      { items: { type: "any" } },
+      { pointer: "/items", keyword: "type", reason: '"any" is no JSON type' },
+    ],
+    [
+      "required as in draft 3",
+      { required: true },
+      { pointer: "", keyword: "required", reason: "has to be an array of strings" },
+    ],
+    [
+      "a count that is none",
+      { minItems: 1.5 },
+      { pointer: "", keyword: "minItems", reason: "has to be a whole number, zero or more" },
+    ],
+    [
+      "a reference to the outside",
+      { $ref: "other.json#/a" },
+      { pointer: "", keyword: "$ref", reason: '"other.json#/a" leads to nothing inside this document' },
+    ],
+    [
+      "a reference to nothing",
+      { $ref: "#/$defs/x" },
+      { pointer: "", keyword: "$ref", reason: '"#/$defs/x" leads to nothing inside this document' },
+    ],
+    [
+      "a schema that is none",
+      { properties: { a: 1 } },
+      { pointer: "/properties/a", keyword: "", reason: "a schema has to be an object or a boolean" },
+    ],
+    [
+      "a schema that refers to itself",
+      { $ref: "#/$defs/n", $defs: { n: { $ref: "#/$defs/n" } } },
+      { pointer: "", keyword: "", reason: "accepts no value at all" },
+    ],
+    ["nothing", false, { pointer: "", keyword: "", reason: "accepts no value at all" }],
+    [
+      "contradictions",
+      { allOf: [{ type: "string" }, { type: "null" }] },
+      { pointer: "", keyword: "", reason: "accepts no value at all" },
+    ],
+    [
+      "no whole number between",
+      { type: "integer", minimum: 1.2, maximum: 1.8 },
+      { pointer: "", keyword: "", reason: "accepts no value at all" },
+    ],
+    [
+      "a required key that must be absent",
+      { type: "object", properties: { a: false }, required: ["a"] },
+      { pointer: "", keyword: "", reason: "accepts no value at all" },
+    ],
+    [
+      "more items than there can be",
+      { type: "array", prefixItems: [true], items: false, minItems: 2 },
+      { pointer: "", keyword: "", reason: "accepts no value at all" },
+    ],
+    [
+      "draft 3",
+      { $schema: "http://json-schema.org/draft-03/schema#" },
+      { pointer: "", keyword: "$schema", reason: "names a draft older than 4" },
+    ],
+    [
+      "two drafts at once",
+      {
+        $schema: "http://json-schema.org/draft-07/schema#",
+        items: { $schema: "https://json-schema.org/draft/2020-12/schema" },
+      },
+      { pointer: "/items", keyword: "$schema", reason: "one document cannot be read in two drafts" },
+    ],
+    [
+      "doubled keys",
+      '{"type":"null","type":"null"}',
+      { pointer: "", keyword: "", reason: 'is no JSON: the key "type" occurs twice in one object, line 1 column 16' },
+    ],
+    [
+      "numbers with too many digits",
+      { minimum: 1 },
+      { pointer: "", keyword: "minimum", reason: "is a number with too many digits" },
+    ],
+  ];
+  test.each(cases)("%s", (name, schema, refusal) => {
+    const text = name === "numbers with too many digits" ? '{"minimum":1e5000}' : schema;
+    expect(lower(text)).toEqual(refusal);
+  });
+
+  test("a product of choices beyond the budget", () => {
+    const choice = (i: number) => ({ anyOf: [{ required: [`a${i}`] }, { required: [`b${i}`] }] });
+    const small = lower({ type: "object", allOf: Array.from({ length: 6 }, (_, i) => choice(i)) });
+    expect("ir" in small && small.ir.values[small.value]?.cases.length).toBe(64);
+    expect(lower({ type: "object", allOf: Array.from({ length: 40 }, (_, i) => choice(i)) })).toMatchObject({
+      keyword: "anyOf",
+      reason: "makes the schema too large to enforce",
+    });
+  });
+
+  test("a chain of references that is too long, not a stack that ends", () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, i) => [`d${i}`, i === 4999 ? {} : { $ref: `#/$defs/d${i + 1}` }]),
+    );
+    expect(lower({ $defs, $ref: "#/$defs/d0" })).toMatchObject({ keyword: "$ref", reason: "is nested too deeply" });
+  });
+});
+
+test("equal sets of conjuncts are one value, so a recursive schema stays small", () => {
+  const tree = { type: "object", properties: { l: { $ref: "#/$defs/t" }, r: { $ref: "#/$defs/t" } } };
+  const lowered = lower({ $defs: { t: tree }, $ref: "#/$defs/t" }, { closed: true });
+  // The reference and its target, twice: at the root and as a member.
+  expect("ir" in lowered && lowered.ir.values.length).toBeLessThanOrEqual(3);
+});
+
+test("values report the place they come from", () => {
+  const lowered = lower({ properties: { a: { type: "null" } } }, { closed: true, originFirst: 5 });
+  if ("reason" in lowered) throw new Error("refused");
+  const places = lowered.ir.values.map((value) => [value.cases.length, lowered.places[value.origin - 5]]);
+  // Beside the root and its member, the items of an array, which may be anything.
+  expect(places).toEqual([
+    [7, ""],
+    [7, ""],
+    [1, "/properties/a"],
+  ]);
+});
+
+describe("agrees with ajv", () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
+  const key = fc.constantFrom("a", "b", "c");
+  const half = fc.integer({ min: -2, max: 6 }).map((value) => value / 2);
+
+  const { instance } = fc.letrec<{ instance: unknown }>((tie) => ({
+    instance: fc.oneof(
+      { depthSize: "small", withCrossShrink: true },
+      fc.constantFrom(null, true, false),
+      half,
+      fc.constantFrom("", "a", "bc", "😀", 'quo"te'),
+      fc.array(tie("instance"), { maxLength: 3 }),
+      fc.dictionary(key, tie("instance"), { maxKeys: 3, noNullPrototype: true }),
+    ),
+  }));
+  const typeName = fc.constantFrom("null", "boolean", "integer", "number", "string", "array", "object");
+  const count = fc.nat(3);
+  const { schema } = fc.letrec<{ schema: unknown; branches: unknown[] }>((tie) => {
+    const keywords = {
+      type: fc.oneof(typeName, fc.uniqueArray(typeName, { minLength: 1, maxLength: 4 })),
+      enum: fc.uniqueArray(instance, { minLength: 1, maxLength: 4, selector: (value) => JSON.stringify(value) }),
+      const: instance,
+      minimum: half,
+      maximum: half,
+      exclusiveMinimum: half,
+      exclusiveMaximum: half,
+      minLength: count,
+      maxLength: count,
+      minItems: count,
+      maxItems: count,
+      items: tie("schema"),
+      prefixItems: tie("branches"),
+      properties: fc.dictionary(key, tie("schema"), { maxKeys: 3, noNullPrototype: true }),
+      required: fc.uniqueArray(key, { maxLength: 2 }),
+      additionalProperties: tie("schema"),
+      anyOf: tie("branches"),
+      allOf: tie("branches"),
+      $ref: fc.constantFrom("#/$defs/x", "#/$defs/y"),
+    };
+    // Few keywords each: with many, nothing is accepted any more.
+    const some = fc.subarray(Object.entries(keywords), { maxLength: 3 });
+    return {
+      schema: fc.oneof(
+        { depthSize: "small", withCrossShrink: true },
+        fc.constantFrom(true, true, false),
+        some.chain((entries): fc.Arbitrary<unknown> => fc.record(Object.fromEntries(entries))),
+      ),
+      branches: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }),
+    };
+  });
+  const document = fc
+    .record({ root: schema, x: schema, y: schema })
+    .map(({ root, x, y }) => withDefinitions(root, x, y));
+  const options = { numRuns: 1500 };
+
+  test("on random schemas and instances", () => {
+    let compiled = 0;
+    let accepted = 0;
+    fc.assert(
+      fc.property(document, fc.array(instance, { minLength: 8, maxLength: 8 }), (text, values) => {
+        const lowered = lower(text);
+        const judge = validator(text);
+        if (judge === undefined) return;
+        for (const value of values) {
+          const valid = judge(value);
+          const ours = "reason" in lowered ? refusedAsEmpty(lowered) && false : accepts(lowered, JSON.stringify(value));
+          accepted += Number(ours);
+          expect(ours).toBe(valid);
+        }
+        compiled++;
+      }),
+      options,
+    );
+    // The test has to have tested something.
+    expect(compiled).toBeGreaterThan(1000);
+    expect(accepted).toBeGreaterThan(1500);
+  }, 60_000);
+
+  test("closed accepts nothing that the specification does not", () => {
+    fc.assert(
+      fc.property(document, fc.array(instance, { minLength: 8, maxLength: 8 }), (text, values) => {
+        const closed = lower(text, { closed: true });
+        const open = lower(text);
+        if ("reason" in closed) return;
+        for (const value of values) {
+          const json = JSON.stringify(value);
+          if (accepts(closed, json)) expect(accepts(open, json)).toBe(true);
+        }
+      }),
+      { numRuns: 1500 },
+    );
+  }, 30_000);
+
+  test("a conjunction accepts what both accept, a choice what either does", () => {
+    fc.assert(
+      fc.property(schema, schema, fc.array(instance, { minLength: 8, maxLength: 8 }), (s, t, values) => {
+        const [one, other] = [lower(withDefinitions(s)), lower(withDefinitions(t))];
+        const [and, or] = [{ allOf: [s, t] }, { anyOf: [s, t] }].map((both) => lower(withDefinitions(both)));
+        for (const value of values) {
+          const json = JSON.stringify(value);
+          const [a, b] = [acceptsOrEmpty(one, json), acceptsOrEmpty(other, json)];
+          expect([acceptsOrEmpty(and, json), acceptsOrEmpty(or, json)]).toEqual([a && b, a || b]);
+        }
+      }),
+      { numRuns: 1500 },
+    );
+  }, 30_000);
+
+  test("the order of keywords, definitions and members changes nothing", () => {
+    fc.assert(
+      fc.property(document, fc.array(instance, { minLength: 8, maxLength: 8 }), (text, values) => {
+        const [lowered, turned] = [lower(text), lower(JSON.stringify(reversed(JSON.parse(text))))];
+        for (const value of values) {
+          const expected = acceptsOrEmpty(lowered, JSON.stringify(value));
+          expect(acceptsOrEmpty(turned, JSON.stringify(value))).toBe(expected);
+          expect(acceptsOrEmpty(lowered, JSON.stringify(reversed(value)))).toBe(expected);
+        }
+      }),
+      { numRuns: 1500 },
+    );
+  }, 30_000);
+
+  function validator(text: string): ((value: unknown) => boolean) | undefined {
+    // A reference that leads back to itself on the same value has no meaning in ajv: it does not end.
+    try {
+      const validate = ajv.compile(JSON.parse(text));
+      return (value) => validate(value) === true;
+    } catch {
+      return undefined;
+    }
+  }
+});
+
+/** References go to two definitions whose own references go nowhere but into members, so that every judge ends. */
+function withDefinitions(root: unknown, x: unknown = true, y: unknown = true): string {
+  const inner = (schema: unknown) => ({
+    properties: { a: withoutReferences(schema) },
+    items: withoutReferences(schema),
+  });
+  const $defs = {
+    x: { ...inner(x), type: ["object", "array", "null"] },
+    y: { anyOf: [withoutReferences(y), { properties: { b: { $ref: "#/$defs/x" } } }] },
+  };
+  return JSON.stringify({ $defs, allOf: [root] });
+}
+
+function withoutReferences(schema: unknown): unknown {
+  return JSON.parse(JSON.stringify(schema), (key, value) => (key === "$ref" ? undefined : value));
+}
+
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, item]) => [key, reversed(item)]),
+  );
+}
+
+/** A schema refused for accepting nothing accepts nothing; any other refusal is a mistake of the test. */
+function acceptsOrEmpty(lowered: Lowered | Refusal | undefined, json: string): boolean {
+  if (lowered === undefined) throw new Error("nothing lowered");
+  return "reason" in lowered ? refusedAsEmpty(lowered) && false : accepts(lowered, json);
+}
+
+function refusedAsEmpty(refusal: Refusal): true {
+  expect(refusal.reason).toBe("accepts no value at all");
+  return true;
+}

@@ -1,0 +1,254 @@
+import { createScanner, type JSONScanner } from "jsonc-parser";
+import { fail, ok, type Result } from "../generation/result.ts";
+
+/**
+ * Strict JSON (RFC 8259) as a tree that keeps what `JSON.parse` loses: the order of keys and the text of numbers. Without
+ * recursion, so that no input can exhaust the stack.
+ */
+export function readJson(text: string, bounds: JsonBounds): Result<JsonDocument, JsonError> {
+  if (text.length > bounds.charactersMax) {
+    return fail({ offset: 0, message: `JSON text has ${text.length} characters, more than ${bounds.charactersMax}` });
+  }
+  const reader = new Reader(text, bounds);
+  const root = reader.read();
+  if (root !== undefined) return ok({ text, root });
+  return fail(reader.error ?? { offset: 0, message: "JSON text is empty" });
+}
+
+export type JsonBounds = {
+  /** UTF-16 units. */
+  readonly charactersMax: number;
+  /** Nested arrays and objects. */
+  readonly depthMax: number;
+  /** What a key that occurs twice in one object means; `last` is what `JSON.parse` does. */
+  readonly duplicateKeys: "refuse" | "last";
+};
+
+export type JsonDocument = { readonly text: string; readonly root: JsonText };
+
+export type JsonError = {
+  readonly message: string;
+  /** UTF-16 units from the start of the text. */
+  readonly offset: number;
+};
+
+/** A value and where it stands: `text.slice(start, end)` is its source. */
+export type JsonText = { readonly start: number; readonly end: number } & (
+  | { readonly kind: "null" }
+  | { readonly kind: "boolean"; readonly value: boolean }
+  /** `text` is the number as it was written. */
+  | { readonly kind: "number"; readonly text: string }
+  | { readonly kind: "string"; readonly value: string }
+  | { readonly kind: "array"; readonly items: readonly JsonText[] }
+  /** Entries in source order, keys distinct. */
+  | { readonly kind: "object"; readonly entries: ReadonlyMap<string, JsonText> }
+);
+
+export type JsonObject = Extract<JsonText, { kind: "object" }>;
+
+/** The value at an RFC 6901 pointer, `undefined` where there is none. */
+export function atPointer(root: JsonText, pointer: string): JsonText | undefined {
+  let at: JsonText | undefined = root;
+  for (const token of pointerTokens(pointer) ?? [undefined]) {
+    if (at === undefined || token === undefined) return undefined;
+    at = child(at, token);
+  }
+  return at;
+}
+
+/** The member or item of `value` under one unescaped reference token. */
+export function child(value: JsonText, token: string): JsonText | undefined {
+  if (value.kind === "object") return value.entries.get(token);
+  if (value.kind === "array" && /^(0|[1-9][0-9]*)$/.test(token)) return value.items[Number(token)];
+  return undefined;
+}
+
+/** The source text of the value at a pointer, exactly as it was written. */
+export function sliceByPointer(document: JsonDocument, pointer: string): string | undefined {
+  const value = atPointer(document.root, pointer);
+  return value === undefined ? undefined : document.text.slice(value.start, value.end);
+}
+
+/** The unescaped reference tokens of an RFC 6901 pointer; `undefined` if it is none. */
+export function pointerTokens(pointer: string): readonly string[] | undefined {
+  if (pointer === "") return [];
+  if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) return undefined;
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** `pointer` extended by one reference token. */
+export function pointerTo(pointer: string, token: string | number): string {
+  return `${pointer}/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+/** jsonc-parser's SyntaxKind, a const enum that cannot be imported under verbatimModuleSyntax. */
+const token = {
+  openBrace: 1,
+  closeBrace: 2,
+  openBracket: 3,
+  closeBracket: 4,
+  comma: 5,
+  colon: 6,
+  null: 7,
+  true: 8,
+  false: 9,
+  string: 10,
+  number: 11,
+  lineComment: 12,
+  blockComment: 13,
+  lineBreak: 14,
+  trivia: 15,
+  unknown: 16,
+  end: 17,
+} as const;
+
+/** jsonc-parser's ScanError, likewise, in words. */
+const scanErrors: Readonly<Record<number, string>> = {
+  1: "comment without an end",
+  2: "string without an end",
+  3: "number without its digits",
+  4: "invalid \\u escape",
+  5: "invalid escape",
+  6: "control character inside a string",
+};
+
+/** A container that is still open. `key` is the key whose value is read next. */
+type Open =
+  | { readonly kind: "array"; readonly start: number; readonly items: JsonText[] }
+  | { readonly kind: "object"; readonly start: number; readonly entries: Map<string, JsonText>; key: string };
+
+class Reader {
+  error: JsonError | undefined;
+  readonly #text: string;
+  readonly #bounds: JsonBounds;
+  readonly #scanner: JSONScanner;
+  readonly #open: Open[] = [];
+  #kind = 0;
+
+  constructor(text: string, bounds: JsonBounds) {
+    this.#text = text;
+    this.#bounds = bounds;
+    this.#scanner = createScanner(text, false);
+  }
+
+  read(): JsonText | undefined {
+    if (!this.#advance()) return undefined;
+    for (;;) {
+      const value = this.#begin();
+      if (value === undefined) return undefined;
+      if (value === "opened") continue;
+      const outcome = this.#finish(value);
+      if (outcome !== "more") return outcome;
+    }
+  }
+
+  /** Reads a scalar or an empty container whole; another container is opened up to its first value. */
+  #begin(): JsonText | "opened" | undefined {
+    const start = this.#scanner.getTokenOffset();
+    const end = start + this.#scanner.getTokenLength();
+    const text = this.#scanner.getTokenValue();
+    switch (this.#kind) {
+      case token.null:
+        return this.#scalar({ kind: "null", start, end });
+      case token.true:
+      case token.false:
+        return this.#scalar({ kind: "boolean", value: this.#kind === token.true, start, end });
+      case token.number:
+        return this.#scalar({ kind: "number", text, start, end });
+      case token.string:
+        if (!text.isWellFormed()) return this.#fail("a string with half a surrogate pair");
+        return this.#scalar({ kind: "string", value: text, start, end });
+      case token.openBracket:
+        return this.#opened({ kind: "array", start, items: [] });
+      case token.openBrace:
+        return this.#opened({ kind: "object", start, entries: new Map(), key: "" });
+      default:
+        return this.#fail("a value was expected");
+    }
+  }
+
+  /** Gives a complete value to its container, closing as many as end with it; the root when that was the last one. */
+  #finish(complete: JsonText): JsonText | "more" | undefined {
+    let value = complete;
+    for (;;) {
+      const parent = this.#open.at(-1);
+      if (parent === undefined) return this.#kind === token.end ? value : this.#fail("text after the value");
+      if (parent.kind === "array") parent.items.push(value);
+      else parent.entries.set(parent.key, value);
+      if (this.#kind === token.comma) {
+        if (!this.#advance()) return undefined;
+        return parent.kind === "array" || this.#key(parent) ? "more" : undefined;
+      }
+      if (this.#kind !== closer(parent)) return this.#fail(`a comma or the end of the ${parent.kind} was expected`);
+      this.#open.pop();
+      const closed = this.#closed(parent);
+      if (closed === undefined) return undefined;
+      value = closed;
+    }
+  }
+
+  #scalar(value: JsonText): JsonText | undefined {
+    return this.#advance() ? value : undefined;
+  }
+
+  #opened(container: Open): JsonText | "opened" | undefined {
+    const { depthMax } = this.#bounds;
+    if (this.#open.length === depthMax) return this.#fail(`arrays and objects nested deeper than ${depthMax}`);
+    if (!this.#advance()) return undefined;
+    if (this.#kind === closer(container)) return this.#closed(container);
+    this.#open.push(container);
+    return container.kind === "array" || this.#key(container) ? "opened" : undefined;
+  }
+
+  #closed(container: Open): JsonText | undefined {
+    const { start } = container;
+    const end = this.#scanner.getTokenOffset() + 1;
+    if (!this.#advance()) return undefined;
+    return container.kind === "array"
+      ? { kind: "array", items: container.items, start, end }
+      : { kind: "object", entries: container.entries, start, end };
+  }
+
+  #key(container: Open & { kind: "object" }): true | undefined {
+    if (!this.#at(token.string)) return this.#fail("a key was expected");
+    const key = this.#scanner.getTokenValue();
+    if (!key.isWellFormed()) return this.#fail("a key with half a surrogate pair");
+    if (this.#bounds.duplicateKeys === "refuse" && container.entries.has(key)) {
+      return this.#fail(`the key ${JSON.stringify(key)} occurs twice in one object`);
+    }
+    container.key = key;
+    if (!this.#advance()) return undefined;
+    if (!this.#at(token.colon)) return this.#fail("a colon was expected");
+    return this.#advance();
+  }
+
+  #at(kind: number): boolean {
+    return this.#kind === kind;
+  }
+
+  /** To the next token that is not whitespace; undefined where the text stops being JSON. */
+  #advance(): true | undefined {
+    do this.#kind = this.#scanner.scan();
+    while (this.#kind === token.trivia || this.#kind === token.lineBreak);
+    const message = scanErrors[this.#scanner.getTokenError()];
+    if (message !== undefined) return this.#fail(message);
+    if (this.#kind === token.lineComment || this.#kind === token.blockComment) {
+      return this.#fail("comments are not JSON");
+    }
+    return true;
+  }
+
+  #fail(message: string): undefined {
+    const offset = this.#scanner.getTokenOffset();
+    const before = this.#text.slice(0, offset).split("\n");
+    this.error = { offset, message: `${message}, line ${before.length} column ${(before.at(-1) ?? "").length + 1}` };
+    return undefined;
+  }
+}
+
+function closer(container: Open): number {
+  return container.kind === "array" ? token.closeBracket : token.closeBrace;
+}
