@@ -7,9 +7,6 @@ const Trie = @import("trie.zig").Trie;
 const Strings = @import("trie.zig").Strings;
 
 pub const Phase = json_string.Phase;
-/// Spellings that free strings have; `fixed` is for texts that are known.
-pub const FreeSpelling = enum { plain, spec };
-
 /// A token that stays inside but is not plain whole characters: it has an escape, or ends within a character.
 pub const Open = struct {
     token: u32,
@@ -35,7 +32,12 @@ pub const StringTables = struct {
     long: []const Long,
     /// Tokens by number of whole unescaped characters.
     counts: []const u32,
-    by_spelling: [2]Spelled,
+    /// By `json_string.Spelling`.
+    by_spelling: [3]Spelled,
+    /// [k]: tokens that write exactly k characters, at least.
+    character_costs: [character_cost_count]u32,
+    /// Every token that closes a string in some spelling.
+    closing: Trie,
     suffix_strings: Strings,
     suffixes: Trie,
     /// The entry of the empty suffix, or `none`: a trie does not hold it.
@@ -55,6 +57,32 @@ pub const StringTables = struct {
         offsets: []const u32,
     };
     pub const level_count = 32;
+    pub const character_cost_count = 257;
+
+    /// As `character_costs`, for any number of characters; beyond the table the longest tokens repeat.
+    pub fn characterCost(costs: *const [character_cost_count]u32, counts: []const u32, characters: u32) u32 {
+        if (characters < character_cost_count) return costs[characters];
+        var longest = @min(counts.len, character_cost_count) - 1;
+        while (longest > 0 and counts[longest] == 0) longest -= 1;
+        if (longest == 0) return unreachable_cost;
+        const beyond = characters - (character_cost_count - 1);
+        const rounds = (beyond + longest - 1) / longest;
+        const rest = costs[characters - rounds * longest];
+        return if (rest == unreachable_cost) rest else @intCast(@min(@as(u64, rest) + rounds, unreachable_cost - 1));
+    }
+
+    /// `counts[c]`: tokens of exactly c characters.
+    pub fn characterCosts(counts: []const u32) [character_cost_count]u32 {
+        var costs: [character_cost_count]u32 = @splat(unreachable_cost);
+        costs[0] = 0;
+        for (1..costs.len) |total| {
+            for (1..@min(total + 1, counts.len)) |characters| {
+                if (counts[characters] == 0 or costs[total - characters] == unreachable_cost) continue;
+                costs[total] = @min(costs[total], costs[total - characters] + 1);
+            }
+        }
+        return costs;
+    }
 
     /// `tokens` are those that are text like their bytes.
     pub fn create(arena: Allocator, gpa: Allocator, strings: Strings, tokens: []const u32, words: u32) error{OutOfMemory}!StringTables {
@@ -66,8 +94,8 @@ pub const StringTables = struct {
         }
         var long: std.ArrayList(Long) = .empty;
         var counts: std.ArrayList(u32) = .empty;
-        var open: [2]std.ArrayList(Open) = @splat(.empty);
-        var closed: [2]std.ArrayList(Closed) = @splat(.empty);
+        var open: [3]std.ArrayList(Open) = @splat(.empty);
+        var closed: [3]std.ArrayList(Closed) = @splat(.empty);
         var suffix_ids: std.StringHashMapUnmanaged(u32) = .empty;
         defer suffix_ids.deinit(gpa);
         var suffix_bytes: std.ArrayList(u8) = .empty;
@@ -77,7 +105,7 @@ pub const StringTables = struct {
         for (tokens) |token| {
             const text = strings.get(token);
             if (text.len == 0) continue;
-            for ([_]json_string.Spelling{ .plain, .spec }, 0..) |spelling, index| {
+            for (std.enums.values(json_string.Spelling), 0..) |spelling, index| {
                 const read = readInside(text, spelling) orelse continue;
                 if (read.quote) |quote| {
                     const suffix = text[quote + 1 ..];
@@ -113,7 +141,7 @@ pub const StringTables = struct {
         }.lessThan);
 
         const suffix_count: u32 = @intCast(suffix_offsets.items.len - 1);
-        var by_spelling: [2]Spelled = undefined;
+        var by_spelling: [3]Spelled = undefined;
         for (&by_spelling, &open, &closed) |*spelled, *open_list, *closed_list| {
             const interior = try arena.dupe(u32, levels[level_count - 1]);
             for (long.items) |item| interior[item.token >> 5] |= @as(u32, 1) << @intCast(item.token & 31);
@@ -132,6 +160,9 @@ pub const StringTables = struct {
             spelled.* = .{ .open = open_list.items, .interior = interior, .closed = closed_list.items, .offsets = offsets };
         }
 
+        const closing = try gpa.alloc(u32, by_spelling[@backingInt(json_string.Spelling.spec)].closed.len);
+        defer gpa.free(closing);
+        for (closing, by_spelling[@backingInt(json_string.Spelling.spec)].closed) |*token, item| token.* = item.token;
         const suffix_strings: Strings = .{ .bytes = suffix_bytes.items, .offsets = suffix_offsets.items };
         const entries = try gpa.alloc(u32, suffix_count);
         defer gpa.free(entries);
@@ -140,7 +171,9 @@ pub const StringTables = struct {
             .levels = try arena.dupe([]const u32, &levels),
             .long = long.items,
             .counts = counts.items,
+            .character_costs = characterCosts(counts.items),
             .by_spelling = by_spelling,
+            .closing = try Trie.create(arena, strings, closing, null, false),
             .suffix_strings = suffix_strings,
             .suffixes = try Trie.create(arena, suffix_strings, entries, null, false),
             .suffix_empty = suffix_ids.get("") orelse 0xffffffff,

@@ -1,0 +1,519 @@
+//! The states of one output. A state is an ordered set of configurations; a configuration is the top of a stack whose nodes are shared,
+//! have sets of parents, and are hash-consed: equal futures are one state, so ambiguity costs nothing exponential, and a state is a number
+//! that can be kept, compared and gone back to.
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const stdx = @import("../stdx.zig");
+const json_string = @import("../vocabulary.zig").json_string;
+const ir = @import("ir.zig");
+const Memos = @import("memo.zig").Memos;
+const program_room = @import("program.zig");
+const Program = program_room.Program;
+const registers_room = @import("registers.zig");
+const Registers = registers_room.Registers;
+const spelling = @import("spelling.zig");
+const Stepper = @import("step.zig").Stepper;
+const limits = @import("../limits.zig").grammar;
+
+pub const none = ir.none;
+pub const unreachable_cost = spelling.unreachable_cost;
+
+pub const Kind = enum(u8) {
+    /// The end of the output.
+    end,
+    /// a: node, b: bytes read.
+    bytes,
+    /// a: node.
+    token,
+    /// a: node, b: bytes read.
+    marker,
+    /// Waits for a child. a: node, b: the next item.
+    sequence,
+    /// Waits for a child. a: node, b: items begun, as far as they count.
+    repeat,
+    /// a: node, b: state of the terminators, c: UTF-8 phase.
+    text,
+    /// Before a JSON value. a: value, b: `Space`.
+    value,
+    /// a: literal, b: bytes read.
+    literal,
+    /// a: automaton, b: state.
+    number,
+    /// A free string. a: characters still needed, b: characters still allowed or `none`, c: json_string.State.
+    string,
+    /// A known text. a: texts, b: node, c: json_string.State.
+    among,
+    /// After `{`. a: registers.
+    object_open,
+    /// In a key. a: registers, b: node of the declared keys or `none`, c: json_string.State, d: node of the other keys seen, 0 off them.
+    object_key,
+    /// After a key. a: registers after it, b: value.
+    object_colon,
+    /// After a member, or waiting for its value. a: registers.
+    object_after,
+    /// After a comma. a: registers, b: `Space`.
+    object_comma,
+    /// After `[`. a: case.
+    array_open,
+    /// After an item, or waiting for it. a: case, b: items, as far as they count.
+    array_after,
+
+    pub fn isJson(self: Kind) bool {
+        return @backingInt(self) >= @backingInt(Kind.value);
+    }
+};
+
+/// What whitespace may stand before a value or key.
+pub const Space = enum(u32) { counted = 0, one_free = 1, forbidden = 2 };
+
+pub const Node = extern struct {
+    kind: Kind,
+    /// Of the byte it would read.
+    channel: ir.Channel,
+    /// Of its JSON text.
+    style: u16 = 0,
+    a: u32 = 0,
+    b: u32 = 0,
+    c: u32 = 0,
+    d: u32 = 0,
+    /// Characters of whitespace spent in this JSON text, less those of the state; `fresh` while a step is being taken.
+    whitespace: u32 = 0,
+    /// A set of nodes that go on when this one is done.
+    parents: u32 = 0,
+    /// Tokens that finish the output from here, at most; for a waiting node, once its child is done.
+    cost: u32 = 0,
+
+    /// Marks the beginning of a JSON text.
+    pub const fresh: u32 = 0xffffffff;
+    const Words = [@sizeOf(Node) / 4]u32;
+
+    fn key(self: *const Node) []const u32 {
+        const words: *const Words = @ptrCast(self);
+        return words[0 .. words.len - 1];
+    }
+
+    /// The same but for the parents.
+    pub fn sameContent(self: *const Node, other: *const Node) bool {
+        const words: *const Words = @ptrCast(self);
+        const other_words: *const Words = @ptrCast(other);
+        return std.mem.eql(u32, words[0 .. words.len - 2], other_words[0 .. words.len - 2]);
+    }
+
+    pub fn contentHash(self: *const Node) u64 {
+        const words: *const Words = @ptrCast(self);
+        return stdx.hashWords(words[0 .. words.len - 2], 1);
+    }
+};
+
+pub const Set = struct { start: u32, len: u32, cost: u32 };
+
+pub const State = struct {
+    /// Its nodes, in order of preference.
+    start: u32,
+    len: u32,
+    cost: u32,
+    /// Where its transitions are kept, or `none`.
+    row: u32 = none,
+    /// Whitespace that its JSON texts may still spend: the strictest, and the most generous. `none` if none of them counts.
+    slack_min: u32 = none,
+    slack_max: u32 = none,
+    /// All its nodes count whitespace.
+    all_counted: bool = false,
+    /// Nodes differ in channel.
+    mixed: bool = false,
+    accepts_end: bool = false,
+    /// Some node accepts tokens by id.
+    edges: bool = false,
+    /// A key begins in an object with a key that is not known yet.
+    uncertain: bool = false,
+    /// A key that was not declared has just ended: see Stepper.resolve.
+    unresolved: bool = false,
+};
+
+/// A state reached, with what the step did to the whitespace count.
+pub const Transition = packed struct(u32) {
+    state: u24,
+    /// Added to the count, or `reset`.
+    whitespace: u8,
+
+    pub const reset: u8 = 255;
+    pub const dead: Transition = .{ .state = 0, .whitespace = 0 };
+    const unknown: u32 = 0xffffffff;
+};
+
+pub const StateId = u32;
+
+pub const Graph = struct {
+    gpa: Allocator,
+    program: *const Program,
+    nodes: std.ArrayList(Node) = .empty,
+    node_table: stdx.IdTable = .{},
+    sets: std.ArrayList(Set) = .empty,
+    set_items: std.ArrayList(u32) = .empty,
+    set_table: stdx.IdTable = .{},
+    states: std.ArrayList(State) = .empty,
+    state_items: std.ArrayList(u32) = .empty,
+    state_table: stdx.IdTable = .{},
+    rows: std.ArrayList([256]u32) = .empty,
+    registers: Registers = .{},
+    stepper: Stepper = .{},
+    memos: Memos = .{},
+    initial: Transition = .dead,
+
+    /// The state without any node.
+    pub const dead_state: StateId = 0;
+
+    pub fn create(gpa: Allocator, program: *const Program) error{OutOfMemory}!*Graph {
+        const self = try gpa.create(Graph);
+        self.* = .{ .gpa = gpa, .program = program };
+        errdefer self.destroy();
+        try self.begin();
+        return self;
+    }
+
+    pub fn destroy(self: *Graph) void {
+        const gpa = self.gpa;
+        self.nodes.deinit(gpa);
+        self.node_table.deinit(gpa);
+        self.sets.deinit(gpa);
+        self.set_items.deinit(gpa);
+        self.set_table.deinit(gpa);
+        self.states.deinit(gpa);
+        self.state_items.deinit(gpa);
+        self.state_table.deinit(gpa);
+        self.rows.deinit(gpa);
+        self.registers.deinit(gpa);
+        self.stepper.deinit(gpa);
+        self.memos.deinit(gpa);
+        gpa.destroy(self);
+    }
+
+    /// Forgets every state and begins anew, keeping the memory.
+    fn begin(self: *Graph) error{OutOfMemory}!void {
+        self.nodes.clearRetainingCapacity();
+        self.node_table.clear();
+        self.sets.clearRetainingCapacity();
+        self.set_items.clearRetainingCapacity();
+        self.set_table.clear();
+        self.states.clearRetainingCapacity();
+        self.state_items.clearRetainingCapacity();
+        self.state_table.clear();
+        self.rows.clearRetainingCapacity();
+        self.memos.clear(self.gpa);
+        if (self.registers.all.items.len == 0) try self.registers.begin(self.gpa);
+        // Set 0 is empty: the end has no parents.
+        try self.sets.append(self.gpa, .{ .start = 0, .len = 0, .cost = 0 });
+        try self.states.append(self.gpa, .{ .start = 0, .len = 0, .cost = unreachable_cost });
+        self.initial = try self.stepper.start(self);
+    }
+
+    pub fn bytesUsed(self: *const Graph) usize {
+        return self.nodes.items.len * @sizeOf(Node) + self.set_items.items.len * 4 + self.sets.items.len * @sizeOf(Set) +
+            self.states.items.len * @sizeOf(State) + self.state_items.items.len * 4 + self.rows.items.len * 1024 +
+            self.node_table.bytes() + self.set_table.bytes() + self.state_table.bytes();
+    }
+
+    pub fn needsCompaction(self: *const Graph) bool {
+        return self.bytesUsed() > limits.graph_bytes or self.states.items.len > std.math.maxInt(u23);
+    }
+
+    /// Keeps what `roots` lead to and forgets the rest; writes the new numbers into `roots`.
+    pub fn compact(self: *Graph, roots: []StateId) error{OutOfMemory}!void {
+        const gpa = self.gpa;
+        // Parents have lower numbers than their children, so one pass down marks everything.
+        const map = try gpa.alloc(u32, self.nodes.items.len);
+        defer gpa.free(map);
+        @memset(map, none);
+        var kept: usize = 0;
+        for (roots) |root| for (self.nodesOf(root)) |node| {
+            map[node] = 0;
+        };
+        var at = map.len;
+        while (at > 0) {
+            at -= 1;
+            if (map[at] == none) continue;
+            kept += 1;
+            for (self.setItems(self.nodes.items[at].parents)) |parent| map[parent] = 0;
+        }
+        const old_nodes = try gpa.dupe(Node, self.nodes.items);
+        defer gpa.free(old_nodes);
+        const old_sets = try gpa.dupe(Set, self.sets.items);
+        defer gpa.free(old_sets);
+        const old_set_items = try gpa.dupe(u32, self.set_items.items);
+        defer gpa.free(old_set_items);
+        const old_states = try gpa.alloc([]u32, roots.len);
+        defer gpa.free(old_states);
+        var copied: usize = 0;
+        defer for (old_states[0..copied]) |list| gpa.free(list);
+        for (old_states, roots) |*list, root| {
+            list.* = try gpa.dupe(u32, self.nodesOf(root));
+            copied += 1;
+        }
+
+        try self.begin();
+        var items: std.ArrayList(u32) = .empty;
+        defer items.deinit(gpa);
+        for (old_nodes, map) |node, *new| {
+            if (new.* == none) continue;
+            items.clearRetainingCapacity();
+            const set = old_sets[node.parents];
+            for (old_set_items[set.start..][0..set.len]) |parent| try items.append(gpa, map[parent]);
+            var moved = node;
+            moved.parents = try self.internSet(items.items);
+            // Its cost was finite before and depends on nothing else.
+            new.* = (try self.internNode(moved)).?;
+        }
+        for (roots, old_states) |*root, list| {
+            for (list) |*node| node.* = map[node.*];
+            root.* = try self.internState(list);
+        }
+    }
+
+    pub fn nodesOf(self: *const Graph, state: StateId) []const u32 {
+        const known = self.states.items[state];
+        return self.state_items.items[known.start..][0..known.len];
+    }
+
+    pub fn setItems(self: *const Graph, set: u32) []const u32 {
+        const known = self.sets.items[set];
+        return self.set_items.items[known.start..][0..known.len];
+    }
+
+    pub fn style(self: *const Graph, node: *const Node) *const ir.Style {
+        return &self.program.styles[node.style];
+    }
+
+    /// The state after a byte. What the step does to the whitespace count is in the result; see Walk for how it is used.
+    pub fn step(self: *Graph, state: StateId, byte: u8) error{OutOfMemory}!Transition {
+        const row = self.states.items[state].row;
+        if (row != none) {
+            const known = self.rows.items[row][byte];
+            if (known != Transition.unknown) return @bitCast(known);
+        } else {
+            const made: u32 = @intCast(self.rows.items.len);
+            const fresh = try self.rows.addOne(self.gpa);
+            fresh.* = @splat(Transition.unknown);
+            self.states.items[state].row = made;
+        }
+        const next = try self.stepper.step(self, state, byte);
+        self.rows.items[self.states.items[state].row][byte] = @bitCast(next);
+        return next;
+    }
+
+    /// The state without the JSON texts that have spent more whitespace than they may.
+    pub fn withinWhitespace(self: *Graph, state: StateId, spent: u32) error{OutOfMemory}!StateId {
+        const known = self.states.items[state];
+        if (known.slack_min == none or spent <= known.slack_min) return state;
+        if (known.all_counted and spent > known.slack_max) return dead_state;
+        var kept: std.ArrayList(u32) = .empty;
+        defer kept.deinit(self.gpa);
+        for (self.nodesOf(state)) |id| {
+            const slack = self.slackOf(&self.nodes.items[id]);
+            if (slack == none or spent <= slack) try kept.append(self.gpa, id);
+        }
+        return self.internState(kept.items);
+    }
+
+    pub fn slackOf(self: *const Graph, node: *const Node) u32 {
+        if (!node.kind.isJson()) return none;
+        const max = self.style(node).whitespace_max;
+        return if (max == none) none else max -| node.whitespace;
+    }
+
+    /// Null if nothing can be finished from it. `cost` is filled in.
+    pub fn internNode(self: *Graph, content: Node) error{OutOfMemory}!?u32 {
+        const Context = struct {
+            graph: *const Graph,
+            sought: []const u32,
+            pub fn eql(context: @This(), id: u32) bool {
+                return std.mem.eql(u32, context.graph.nodes.items[id].key(), context.sought);
+            }
+            pub fn hashOf(context: @This(), id: u32) u64 {
+                return stdx.hashWords(context.graph.nodes.items[id].key(), 0);
+            }
+        };
+        var node = content;
+        const context: Context = .{ .graph = self, .sought = node.key() };
+        const hash = stdx.hashWords(node.key(), 0);
+        if (self.node_table.find(hash, context)) |known| return known;
+        node.cost = spelling.add(self.ownCost(&node), self.sets.items[node.parents].cost);
+        if (node.cost == unreachable_cost) return null;
+        const id: u32 = @intCast(self.nodes.items.len);
+        try self.nodes.append(self.gpa, node);
+        try self.node_table.insert(self.gpa, hash, id, context);
+        return id;
+    }
+
+    pub fn internSet(self: *Graph, items: []const u32) error{OutOfMemory}!u32 {
+        const Context = struct {
+            graph: *const Graph,
+            sought: []const u32,
+            pub fn eql(context: @This(), id: u32) bool {
+                return std.mem.eql(u32, context.graph.setItems(id), context.sought);
+            }
+            pub fn hashOf(context: @This(), id: u32) u64 {
+                return stdx.hashWords(context.graph.setItems(id), 0);
+            }
+        };
+        if (items.len == 0) return 0;
+        const context: Context = .{ .graph = self, .sought = items };
+        const hash = stdx.hashWords(items, 0);
+        if (self.set_table.find(hash, context)) |known| return known;
+        var cost = unreachable_cost;
+        for (items) |node| cost = @min(cost, self.nodes.items[node].cost);
+        const id: u32 = @intCast(self.sets.items.len);
+        const start: u32 = @intCast(self.set_items.items.len);
+        try self.set_items.appendSlice(self.gpa, items);
+        try self.sets.append(self.gpa, .{ .start = start, .len = @intCast(items.len), .cost = cost });
+        try self.set_table.insert(self.gpa, hash, id, context);
+        return id;
+    }
+
+    /// The first's nodes, then the second's others.
+    pub fn unionSets(self: *Graph, first: u32, second: u32) error{OutOfMemory}!u32 {
+        if (first == second) return first;
+        var items: std.ArrayList(u32) = .empty;
+        defer items.deinit(self.gpa);
+        try items.appendSlice(self.gpa, self.setItems(first));
+        for (self.setItems(second)) |node| {
+            if (std.mem.findScalar(u32, self.setItems(first), node) == null) try items.append(self.gpa, node);
+        }
+        return self.internSet(items.items);
+    }
+
+    pub fn internState(self: *Graph, items: []const u32) error{OutOfMemory}!StateId {
+        const Context = struct {
+            graph: *const Graph,
+            sought: []const u32,
+            pub fn eql(context: @This(), id: u32) bool {
+                return std.mem.eql(u32, context.graph.nodesOf(id), context.sought);
+            }
+            pub fn hashOf(context: @This(), id: u32) u64 {
+                return stdx.hashWords(context.graph.nodesOf(id), 0);
+            }
+        };
+        if (items.len == 0) return dead_state;
+        const context: Context = .{ .graph = self, .sought = items };
+        const hash = stdx.hashWords(items, 0);
+        if (self.state_table.find(hash, context)) |known| return known;
+        const id: StateId = @intCast(self.states.items.len);
+        var state: State = .{
+            .start = @intCast(self.state_items.items.len),
+            .len = @intCast(items.len),
+            .cost = unreachable_cost,
+            .all_counted = true,
+        };
+        const channel = self.nodes.items[items[0]].channel;
+        for (items) |node_id| {
+            const node = &self.nodes.items[node_id];
+            state.cost = @min(state.cost, node.cost);
+            const slack = self.slackOf(node);
+            if (slack == none) {
+                state.all_counted = false;
+            } else {
+                state.slack_min = @min(state.slack_min, slack);
+                state.slack_max = if (state.slack_max == none) slack else @max(state.slack_max, slack);
+            }
+            if (node.kind == .end) state.accepts_end = true else if (node.channel != channel) state.mixed = true;
+            switch (node.kind) {
+                .token => state.edges = true,
+                .marker => state.edges = state.edges or (node.b == 0 and self.program.nodes[node.a].marker.token != none),
+                .text => state.edges = state.edges or self.program.nodes[node.a].text.controls,
+                .object_key => state.uncertain = state.uncertain or self.registers.get(node.a).unresolved,
+                .object_colon => state.unresolved = state.unresolved or self.registers.get(node.a).unresolved,
+                else => {},
+            }
+        }
+        // The end reads nothing, so it has no channel of its own.
+        if (self.nodes.items[items[0]].kind == .end and items.len > 1) {
+            state.mixed = false;
+            const second = self.nodes.items[items[1]].channel;
+            for (items[1..]) |node_id| if (self.nodes.items[node_id].channel != second and self.nodes.items[node_id].kind != .end) {
+                state.mixed = true;
+            };
+        }
+        try self.state_items.appendSlice(self.gpa, items);
+        try self.states.append(self.gpa, state);
+        try self.state_table.insert(self.gpa, hash, id, context);
+        return id;
+    }
+
+    /// Tokens that finish what the node itself stands for.
+    fn ownCost(self: *const Graph, node: *const Node) u32 {
+        const program = self.program;
+        return switch (node.kind) {
+            .end => 0,
+            .bytes => program.nodes[node.a].bytes.cost[node.b],
+            .token => 1,
+            .marker => marker: {
+                const marker = program.nodes[node.a].marker;
+                break :marker if (node.b == 0 and marker.token != none) 1 else marker.bytes.cost[node.b];
+            },
+            .sequence => program.nodes[node.a].sequence.cost[node.b],
+            .repeat => repeat: {
+                const repeat = program.nodes[node.a].repeat;
+                break :repeat spelling.times(repeat.min -| node.b, program.node_costs[repeat.item]);
+            },
+            .text => self.textCost(node),
+            .value => program.values[node.a].cost,
+            .literal => program.literal_costs[node.a][node.b],
+            .number => program.numbers[node.a].cost[node.b],
+            .string => spelling.add(self.stringCost(node.a, @bitCast(node.c)), program.quote_cost),
+            .among => among: {
+                const state: json_string.State = @bitCast(node.c);
+                const texts = &program.texts[node.a];
+                if (@backingInt(state.phase) < json_string.utf8_phases) break :among texts.node_cost[node.b];
+                const first, const last = texts.range(node.b);
+                var least = unreachable_cost;
+                for (first..last) |index| least = @min(least, texts.costFrom(@intCast(index), node.b, state, self.style(node).spelling));
+                break :among least;
+            },
+            .object_open => open: {
+                const registers = self.registers.get(node.a);
+                break :open if (registers.missing == 0) program.brace_cost else registers.start_cost;
+            },
+            .object_key => registers_room.keyCost(self, node),
+            .object_colon => spelling.add(spelling.add(program.colon_cost, program.values[node.b].cost), self.registers.get(node.a).after_cost),
+            .object_after => self.registers.get(node.a).after_cost,
+            .object_comma => self.registers.get(node.a).start_cost,
+            .array_open => open: {
+                const array = &program.cases[node.a].array;
+                break :open if (array.min == 0) array.close_cost else spelling.add(program.values[array.item(0)].cost, array.costAfter(1));
+            },
+            .array_after => program.cases[node.a].array.costAfter(node.b),
+        };
+    }
+
+    /// Without the closing quote.
+    fn stringCost(self: *const Graph, needed: u32, state: json_string.State) u32 {
+        if (state.phase == .text) return self.program.characterCost(needed);
+        const rest = self.program.characterCost(needed -| 1);
+        const phase = @backingInt(state.phase);
+        return spelling.add(rest, if (phase < json_string.utf8_phases)
+            self.program.vocabulary.string_tables.finish_cost[phase]
+        else
+            json_string.escapeBytesLeft(state));
+    }
+
+    fn textCost(self: *const Graph, node: *const Node) u32 {
+        const text = self.program.nodes[node.a].text;
+        const phase: json_string.Phase = @fromBackingInt(@as(u8, @intCast(node.c)));
+        if (phase == .text) return 0;
+        if (!self.program.terminators[text.terminators].beyond_ascii) return self.program.vocabulary.string_tables.finish_cost[node.c];
+        return self.textFinish(text.terminators, node.b, phase, 3);
+    }
+
+    /// Continuation bytes, each a token, that finish the character without completing a terminator. At most three are left.
+    fn textFinish(self: *const Graph, terminators: u32, state: u32, phase: json_string.Phase, depth_left: u32) u32 {
+        if (phase == .text) return 0;
+        if (depth_left == 0) return unreachable_cost;
+        for (0x80..0xc0) |byte| {
+            if (!self.program.writable[byte]) continue;
+            const next_phase = json_string.utf8Step(phase, @intCast(byte)) orelse continue;
+            const next = self.program.terminators[terminators].step(state, @intCast(byte)) orelse continue;
+            const rest = self.textFinish(terminators, next, next_phase, depth_left - 1);
+            if (rest != unreachable_cost) return rest + 1;
+        }
+        return unreachable_cost;
+    }
+};

@@ -1,0 +1,329 @@
+//! The encoded grammar of src/grammar/encode.ts, read with every bound checked. The bytes come from outside the process's control:
+//! nothing here trusts an offset, a count or an index, and nothing recurses.
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const limits = @import("../limits.zig").grammar;
+
+pub const none: u32 = 0xffffffff;
+
+/// What a byte of output is for; the same numbers as `channels` in src/grammar/ir.ts.
+pub const Channel = enum(u8) {
+    text = 0,
+    reasoning = 1,
+    call_name = 2,
+    argument_key = 3,
+    argument_text = 4,
+    argument_json = 5,
+    value_end = 6,
+    custom_input = 7,
+    markup = 8,
+};
+
+pub const Refusal = struct {
+    kind: Kind = .invalid,
+    /// Static text.
+    message: []const u8 = "",
+    /// `origin` of the value that is to blame, or `none`.
+    origin: u32 = none,
+
+    pub const Kind = enum { invalid, unsatisfiable, limit };
+};
+
+pub const Error = error{ OutOfMemory, Refused };
+
+/// What one compilation may spend, and why it was refused.
+pub const Budget = struct {
+    refusal: *Refusal,
+    /// Work units; the same schema costs the same on every machine.
+    left: u64 = limits.work_units,
+
+    pub fn spend(self: *Budget, units: usize) error{Refused}!void {
+        if (units > self.left) return self.refuse(.limit, "the grammar needs more work to compile than is allowed", none);
+        self.left -= units;
+    }
+
+    pub fn refuse(self: *Budget, kind: Refusal.Kind, message: []const u8, origin: u32) error{Refused} {
+        self.refusal.* = .{ .kind = kind, .message = message, .origin = origin };
+        return error.Refused;
+    }
+
+    pub fn invalid(self: *Budget, message: []const u8) error{Refused} {
+        return self.refuse(.invalid, message, none);
+    }
+};
+
+pub const Marker = struct {
+    /// `none`: only text.
+    token: u32,
+    bytes: []const u8,
+};
+
+pub const Style = struct {
+    free_space: bool,
+    /// `none`: unbounded.
+    whitespace_max: u32,
+    spelling: Spelling,
+
+    pub const Spelling = enum(u1) { canonical, spec };
+};
+
+pub const Node = union(enum) {
+    bytes: []const u8,
+    token: u32,
+    marker: Marker,
+    sequence: []const u32,
+    choice: []const u32,
+    repeat: struct { item: u32, min: u32, max: u32 },
+    channel: struct { channel: Channel, item: u32 },
+    text: struct { controls: bool, until: []const Marker },
+    json: struct { value: u32, style: Style },
+};
+
+pub const Bound = struct { decimal: []const u8, exclusive: bool };
+
+pub const Case = union(enum) {
+    null,
+    true,
+    false,
+    number: Number,
+    string: struct { length_min: u32, length_max: u32 },
+    /// Decoded texts.
+    among: []const []const u8,
+    array: struct { prefix: []const u32, rest: u32, items_min: u32, items_max: u32 },
+    object: struct { properties: []const Property, rest: u32, ordered: bool },
+};
+
+pub const Number = struct { integer: bool, low: ?Bound, high: ?Bound };
+pub const Property = struct { key: []const u8, value: u32, required: bool };
+pub const Value = struct { origin: u32, cases: []const Case };
+
+pub const Ir = struct {
+    nodes: []const Node,
+    values: []const Value,
+    root: u32,
+};
+
+/// "TNIR" as a little-endian word.
+const magic: u32 = 0x52494e54;
+const version: u32 = 1;
+const header_words = 7;
+
+/// The result lives in `arena` and keeps nothing of `bytes`. `tokens` is the size of the vocabulary that token ids belong to.
+pub fn decode(arena: Allocator, bytes: []const u8, tokens: u32, budget: *Budget) Error!Ir {
+    if (bytes.len > limits.ir_bytes) return budget.refuse(.limit, "the encoded grammar is too long", none);
+    if (bytes.len < header_words * 4) return budget.invalid("the encoded grammar is cut off");
+    var header: [header_words]u32 = undefined;
+    for (&header, 0..) |*word, at| word.* = std.mem.readInt(u32, bytes[at * 4 ..][0..4], .little);
+    if (header[0] != magic or header[1] != version) return budget.invalid("this is no encoded grammar of this version");
+    const node_count: usize = header[2];
+    const value_count: usize = header[3];
+    const record_words: usize = header[5];
+    const pool_bytes: usize = header[6];
+    // None of the sums can overflow: each term is below 2³⁵.
+    const words_total = header_words + node_count + value_count + record_words;
+    if (words_total * 4 + pool_bytes != bytes.len) return budget.invalid("the encoded grammar's parts do not add up to its length");
+    try budget.spend(words_total + pool_bytes / 8);
+
+    const words = try arena.alloc(u32, words_total - header_words);
+    for (words, header_words..) |*word, at| word.* = std.mem.readInt(u32, bytes[at * 4 ..][0..4], .little);
+    var reader: Reader = .{
+        .arena = arena,
+        .budget = budget,
+        .records = words[node_count + value_count ..],
+        .pool = try arena.dupe(u8, bytes[words_total * 4 ..]),
+        .nodes = @intCast(node_count),
+        .values = @intCast(value_count),
+        .tokens = tokens,
+    };
+    const root = header[4];
+    if (root >= node_count) return budget.invalid("the grammar has no such root");
+    const nodes = try arena.alloc(Node, node_count);
+    for (nodes, words[0..node_count]) |*node, offset| {
+        reader.at = offset;
+        node.* = try reader.node();
+    }
+    const values = try arena.alloc(Value, value_count);
+    for (values, words[node_count..][0..value_count]) |*value, offset| {
+        reader.at = offset;
+        value.* = try reader.value();
+    }
+    return .{ .nodes = nodes, .values = values, .root = root };
+}
+
+const Reader = struct {
+    arena: Allocator,
+    budget: *Budget,
+    records: []const u32,
+    pool: []const u8,
+    nodes: u32,
+    values: u32,
+    tokens: u32,
+    at: usize = 0,
+
+    fn node(self: *Reader) Error!Node {
+        return switch (try self.word()) {
+            0 => .{ .bytes = try self.span() },
+            1 => .{ .token = try self.below(self.tokens, "a token is not in the vocabulary") },
+            2 => .{ .marker = try self.marker() },
+            3 => .{ .sequence = try self.list(self.nodes, "a node refers to no node") },
+            4 => .{ .choice = try self.list(self.nodes, "a node refers to no node") },
+            5 => .{ .repeat = .{
+                .item = try self.below(self.nodes, "a node refers to no node"),
+                .min = try self.count(),
+                .max = try self.word(),
+            } },
+            6 => .{ .channel = .{
+                .channel = std.enums.fromInt(Channel, try self.word()) orelse return self.budget.invalid("a channel is unknown"),
+                .item = try self.below(self.nodes, "a node refers to no node"),
+            } },
+            7 => .{ .text = .{ .controls = try self.flag(), .until = try self.markers() } },
+            8 => .{ .json = .{
+                .value = try self.below(self.values, "a node refers to no value"),
+                .style = .{
+                    .free_space = try self.flag(),
+                    .whitespace_max = try self.word(),
+                    .spelling = if (try self.flag()) .spec else .canonical,
+                },
+            } },
+            else => self.budget.invalid("a node has an unknown tag"),
+        };
+    }
+
+    fn value(self: *Reader) Error!Value {
+        const origin = try self.word();
+        const cases = try self.arena.alloc(Case, try self.length(1));
+        for (cases) |*item| item.* = try self.case();
+        return .{ .origin = origin, .cases = cases };
+    }
+
+    fn case(self: *Reader) Error!Case {
+        return switch (try self.word()) {
+            0 => .null,
+            1 => .true,
+            2 => .false,
+            3 => .{ .number = .{ .integer = try self.flag(), .low = try self.bound(), .high = try self.bound() } },
+            4 => {
+                const length_min = try self.count();
+                const length_max = try self.word();
+                const texts = try self.word();
+                if (texts == none) return .{ .string = .{ .length_min = length_min, .length_max = length_max } };
+                try self.fits(texts, 2);
+                var among: std.ArrayList([]const u8) = .empty;
+                for (0..texts) |_| {
+                    const decoded = try self.text();
+                    const characters = std.unicode.utf8CountCodepoints(decoded) catch return self.budget.invalid("a text is not UTF-8");
+                    if (characters >= length_min and characters <= length_max) try among.append(self.arena, decoded);
+                }
+                return .{ .among = among.items };
+            },
+            5 => .{ .array = .{
+                .rest = try self.valueOrNone(),
+                .items_min = try self.count(),
+                .items_max = try self.word(),
+                .prefix = try self.list(self.values, "a case refers to no value"),
+            } },
+            6 => {
+                const rest = try self.valueOrNone();
+                const ordered = try self.flag();
+                const properties = try self.arena.alloc(Property, try self.length(4));
+                var keys: std.StringHashMapUnmanaged(void) = .empty;
+                try keys.ensureTotalCapacity(self.arena, @intCast(properties.len));
+                for (properties) |*property| {
+                    property.* = .{ .key = try self.text(), .value = try self.valueOrNone(), .required = try self.flag() };
+                    if (keys.getOrPutAssumeCapacity(property.key).found_existing) return self.budget.invalid("an object declares a key twice");
+                }
+                return .{ .object = .{ .properties = properties, .rest = rest, .ordered = ordered } };
+            },
+            else => self.budget.invalid("a case has an unknown tag"),
+        };
+    }
+
+    fn word(self: *Reader) Error!u32 {
+        if (self.at >= self.records.len) return self.budget.invalid("a record is cut off");
+        defer self.at += 1;
+        return self.records[self.at];
+    }
+
+    /// A number that may not be `none`.
+    fn count(self: *Reader) Error!u32 {
+        return self.below(none, "a count is out of range");
+    }
+
+    fn below(self: *Reader, end: u32, message: []const u8) Error!u32 {
+        const number = try self.word();
+        return if (number < end) number else self.budget.invalid(message);
+    }
+
+    fn valueOrNone(self: *Reader) Error!u32 {
+        const index = try self.word();
+        return if (index == none or index < self.values) index else self.budget.invalid("a case refers to no value");
+    }
+
+    fn flag(self: *Reader) Error!bool {
+        return try self.below(2, "a flag is neither 0 nor 1") == 1;
+    }
+
+    /// The length of a list whose elements take at least so many words, so that what is allocated is bounded by what was sent.
+    fn length(self: *Reader, words_each: usize) Error!u32 {
+        const number = try self.word();
+        try self.fits(number, words_each);
+        return number;
+    }
+
+    fn fits(self: *Reader, number: u32, words_each: usize) Error!void {
+        if (@as(u64, number) * words_each > self.records.len - self.at) return self.budget.invalid("a list is cut off");
+        // Records may overlap, so the same words can be read many times.
+        try self.budget.spend(@as(usize, number) * words_each);
+    }
+
+    fn list(self: *Reader, end: u32, message: []const u8) Error![]const u32 {
+        const items = try self.arena.alloc(u32, try self.length(1));
+        for (items) |*item| item.* = try self.below(end, message);
+        return items;
+    }
+
+    fn span(self: *Reader) Error![]const u8 {
+        const offset: u64 = try self.word();
+        const size: u64 = try self.word();
+        if (offset + size > self.pool.len) return self.budget.invalid("a span leaves the pool");
+        try self.budget.spend(@intCast(size / 8));
+        return self.pool[@intCast(offset)..][0..@intCast(size)];
+    }
+
+    fn text(self: *Reader) Error![]const u8 {
+        const decoded = try self.span();
+        return if (std.unicode.utf8ValidateSlice(decoded)) decoded else self.budget.invalid("a text is not UTF-8");
+    }
+
+    fn marker(self: *Reader) Error!Marker {
+        const token = try self.word();
+        if (token != none and token >= self.tokens) return self.budget.invalid("a token is not in the vocabulary");
+        const bytes = try self.span();
+        if (token == none and bytes.len == 0) return self.budget.invalid("a marker is neither a token nor text");
+        return .{ .token = token, .bytes = bytes };
+    }
+
+    fn markers(self: *Reader) Error![]const Marker {
+        const items = try self.arena.alloc(Marker, try self.length(3));
+        for (items) |*item| item.* = try self.marker();
+        return items;
+    }
+
+    fn bound(self: *Reader) Error!?Bound {
+        const kind = try self.below(3, "a bound is of an unknown kind");
+        const decimal = try self.span();
+        if (kind == 0) return null;
+        if (decimal.len > limits.decimal_bytes) return self.budget.refuse(.limit, "a bound of a number has too many digits", none);
+        if (!isDecimal(decimal)) return self.budget.invalid("a bound is no decimal number");
+        return .{ .decimal = decimal, .exclusive = kind == 2 };
+    }
+};
+
+/// -?digits(.digits)?
+fn isDecimal(text: []const u8) bool {
+    const unsigned = if (text.len > 0 and text[0] == '-') text[1..] else text;
+    const whole, const fraction = std.mem.cutScalar(u8, unsigned, '.') orelse .{ unsigned, "0" };
+    if (whole.len == 0 or fraction.len == 0) return false;
+    for ([_][]const u8{ whole, fraction }) |digits| for (digits) |byte| if (!std.ascii.isDigit(byte)) return false;
+    return true;
+}

@@ -1,0 +1,677 @@
+//! Numbers as a small automaton over JSON's notation. It follows the written form and keeps comparison state, not digits; every state
+//! from which no number within the bounds can be finished is taken out, so that it cannot be entered.
+//!
+//! Forms. At most `int_digits` digits before the point, `frac_digits` after it and `exp_digits` in the exponent. Where a sign's side is
+//! bounded, an exponent needs a normalised mantissa (one digit other than 0 before the point): the forms of a value that are missing
+//! then are those with another mantissa, and values whose digits fit neither form. An integer is plain digits; under `spec` also with a
+//! fraction of zeros and, where its side is unbounded, an exponent that is not negative after it.
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const ir = @import("ir.zig");
+const limits = @import("../limits.zig").grammar;
+
+const int_digits = limits.number_int_digits;
+const frac_digits = limits.number_frac_digits;
+const exp_digits = limits.number_exp_digits;
+const exp_max: i32 = std.math.pow(i32, 10, exp_digits) - 1;
+const dead: u16 = 0xffff;
+pub const unreachable_cost: u32 = 0xffffffff;
+
+/// Bytes that occur in numbers.
+const symbols = "0123456789-.eE+";
+
+pub const Automaton = struct {
+    /// (states, symbols)
+    next: []const [symbols.len]u16,
+    accepts: []const bool,
+    /// Bytes, each written as one token, that finish the number from here.
+    cost: []const u32,
+
+    /// Whether anything can follow, but for the end.
+    longer: []const bool,
+
+    pub const start: u16 = 0;
+
+    pub fn goesOn(self: *const Automaton, state: u16) bool {
+        return self.longer[state];
+    }
+
+    pub fn step(self: *const Automaton, state: u16, byte: u8) ?u16 {
+        const symbol = symbol_of[byte];
+        if (symbol == no_symbol) return null;
+        const next = self.next[state][symbol];
+        return if (next == dead) null else next;
+    }
+};
+
+const no_symbol: u8 = 0xff;
+const symbol_of: [256]u8 = table: {
+    var table: [256]u8 = @splat(no_symbol);
+    for (symbols, 0..) |byte, index| table[byte] = index;
+    break :table table;
+};
+
+/// `writable`: the bytes that are tokens by themselves. The start state's cost is `unreachable_cost` if no number fits.
+pub fn build(arena: Allocator, gpa: Allocator, number: ir.Number, spelling: ir.Style.Spelling, writable: *const [256]bool, budget: *ir.Budget) ir.Error!Automaton {
+    var builder: Builder = .{
+        .number = number,
+        .spelling = spelling,
+        .sides = .{ Side.of(number, false, spelling), Side.of(number, true, spelling) },
+    };
+    defer builder.deinit(gpa);
+    _ = try builder.idOf(gpa, .{ .phase = .start });
+    var done: usize = 0;
+    while (done < builder.states.items.len) : (done += 1) {
+        try budget.spend(symbols.len);
+        const state = builder.states.items[done];
+        var row: [symbols.len]u16 = @splat(dead);
+        for (symbols, &row) |byte, *target| {
+            const next = builder.step(state, byte) orelse continue;
+            target.* = try builder.idOf(gpa, next) orelse return budget.refuse(.limit, "a number's bounds need too many states", ir.none);
+        }
+        try builder.rows.append(gpa, row);
+    }
+
+    const count = builder.states.items.len;
+    const accepts = try arena.alloc(bool, count);
+    const cost = try arena.alloc(u32, count);
+    for (builder.states.items, accepts, cost) |state, *accept, *tokens| {
+        accept.* = builder.accepts(state);
+        tokens.* = if (accept.*) 0 else unreachable_cost;
+    }
+    // States are numbered as they are reached, so going backwards almost always settles in one round.
+    var changed = true;
+    while (changed) {
+        changed = false;
+        try budget.spend(count);
+        var at = count;
+        while (at > 0) {
+            at -= 1;
+            for (builder.rows.items[at], symbols) |target, byte| {
+                if (target == dead or !writable[byte] or cost[target] == unreachable_cost or cost[target] + 1 >= cost[at]) continue;
+                cost[at] = cost[target] + 1;
+                changed = true;
+            }
+        }
+    }
+    const next = try arena.dupe([symbols.len]u16, builder.rows.items);
+    for (next) |*row| for (row) |*target| if (target.* != dead and cost[target.*] == unreachable_cost) {
+        target.* = dead;
+    };
+    const longer = try arena.alloc(bool, count);
+    for (longer, next) |*more, row| more.* = !std.mem.allEqual(u16, &row, dead);
+    return .{ .next = next, .accepts = accepts, .cost = cost, .longer = longer };
+}
+
+const Phase = enum(u4) { start, minus, zero, whole, point, fraction, exponent, exponent_sign, exponent_digits };
+/// How what was read compares with the same digits of a bound; `unbound` where there is nothing to compare with.
+const Compared = enum(u2) { less, equal, greater, unbound };
+
+const State = struct {
+    phase: Phase,
+    negative: bool = false,
+    /// Digits before the point, and after it.
+    whole: u8 = 0,
+    fraction: u8 = 0,
+    /// The plain form: against the sides' grid bounds. `plain` false: it cannot be met any more.
+    plain: bool = true,
+    low: Compared = .unbound,
+    high: Compared = .unbound,
+    /// The normalised mantissa against the bounds' own digits. `scaled` false: there may be no exponent.
+    scaled: bool = false,
+    scaled_low: Compared = .unbound,
+    scaled_high: Compared = .unbound,
+    /// Exponents allowed: low ≤ e ≤ high.
+    exponent_low: i32 = 0,
+    exponent_high: i32 = 0,
+    exponent_negative: bool = false,
+    exponent_count: u8 = 0,
+    exponent: i32 = 0,
+};
+
+const Builder = struct {
+    number: ir.Number,
+    spelling: ir.Style.Spelling,
+    /// For numbers without and with a minus.
+    sides: [2]Side,
+    states: std.ArrayList(State) = .empty,
+    rows: std.ArrayList([symbols.len]u16) = .empty,
+    ids: std.AutoHashMapUnmanaged(State, u16) = .empty,
+
+    fn deinit(self: *Builder, gpa: Allocator) void {
+        self.states.deinit(gpa);
+        self.rows.deinit(gpa);
+        self.ids.deinit(gpa);
+    }
+
+    fn idOf(self: *Builder, gpa: Allocator, state: State) error{OutOfMemory}!?u16 {
+        const known = try self.ids.getOrPut(gpa, state);
+        if (!known.found_existing) {
+            if (self.states.items.len == dead) return null;
+            known.value_ptr.* = @intCast(self.states.items.len);
+            try self.states.append(gpa, state);
+        }
+        return known.value_ptr.*;
+    }
+
+    fn sideOf(self: *const Builder, state: State) *const Side {
+        return &self.sides[@intFromBool(state.negative)];
+    }
+
+    fn step(self: *const Builder, state: State, byte: u8) ?State {
+        return switch (byte) {
+            '-' => switch (state.phase) {
+                // Where both sides are alike, what follows the minus is the same.
+                .start => if (self.sides[1].empty) null else .{ .phase = .minus, .negative = !self.sides[1].sameAs(&self.sides[0]) },
+                .exponent => exponentSign(state, true),
+                else => null,
+            },
+            '+' => if (state.phase == .exponent) exponentSign(state, false) else null,
+            '.' => self.point(state),
+            'e', 'E' => self.exponentStart(state),
+            else => self.digit(state, byte - '0'),
+        };
+    }
+
+    fn digit(self: *const Builder, state: State, value: u8) ?State {
+        const side = self.sideOf(state);
+        switch (state.phase) {
+            .start, .minus => {
+                if (state.phase == .start and self.sides[0].empty) return null;
+                var next: State = .{ .phase = if (value == 0) .zero else .whole, .negative = state.negative, .whole = 1 };
+                next.low = if (side.low_trivial) .unbound else compareNext(.equal, value, side.low.whole(0));
+                next.high = if (side.high_trivial) .unbound else compareNext(.equal, value, side.high.whole(0));
+                if (!side.plain) dropPlain(&next);
+                switch (side.exponents) {
+                    .none => {},
+                    .free, .natural => next.scaled = true,
+                    .normalised => if (value != 0) {
+                        next.scaled = true;
+                        next.scaled_low = if (side.scaled_low) |bound| compareNext(.equal, value, bound.digit(0)) else .unbound;
+                        next.scaled_high = if (side.scaled_high) |bound| compareNext(.equal, value, bound.digit(0)) else .unbound;
+                    },
+                }
+                return if (next.plain or next.scaled) next else null;
+            },
+            .whole => {
+                if (state.whole == int_digits) return null;
+                var next = state;
+                next.whole += 1;
+                next.low = if (state.low == .unbound) .unbound else if (next.whole > side.low.whole_length) .greater else compareNext(state.low, value, side.low.whole(state.whole));
+                next.high = if (state.high == .unbound) .unbound else if (next.whole > side.high.whole_length) .greater else compareNext(state.high, value, side.high.whole(state.whole));
+                if (side.exponents == .normalised) {
+                    next.scaled = false;
+                    next.scaled_low = .unbound;
+                    next.scaled_high = .unbound;
+                }
+                return if (next.plain or next.scaled) next else null;
+            },
+            .point, .fraction => {
+                if (state.fraction == frac_digits) return null;
+                if (self.number.integer and value != 0) return null;
+                var next = state;
+                next.phase = .fraction;
+                next.fraction += 1;
+                if (state.plain) {
+                    next.low = if (state.low == .equal) compareNext(.equal, value, side.low.fraction(state.fraction)) else state.low;
+                    next.high = if (state.high == .equal) compareNext(.equal, value, side.high.fraction(state.fraction)) else state.high;
+                    if (next.low == .less or next.high == .greater) dropPlain(&next);
+                }
+                if (state.scaled) {
+                    if (side.scaled_low) |bound| next.scaled_low = compareNext(state.scaled_low, value, bound.digit(state.fraction + 1));
+                    if (side.scaled_high) |bound| next.scaled_high = compareNext(state.scaled_high, value, bound.digit(state.fraction + 1));
+                }
+                return if (next.plain or next.scaled) next else null;
+            },
+            .exponent, .exponent_sign, .exponent_digits => {
+                if (state.exponent_count == exp_digits) return null;
+                var next = state;
+                next.phase = .exponent_digits;
+                next.exponent_count += 1;
+                // Beyond the bounds larger exponents are all alike.
+                const cap = exponentCap(state);
+                next.exponent = @min(state.exponent * 10 + value, cap);
+                return next;
+            },
+            .zero => return null,
+        }
+    }
+
+    fn point(self: *const Builder, state: State) ?State {
+        if (state.phase != .zero and state.phase != .whole) return null;
+        if (self.number.integer and self.spelling == .canonical) return null;
+        const side = self.sideOf(state);
+        var next = state;
+        next.phase = .point;
+        next.low = resolved(state.low, state.whole, side.low.whole_length);
+        next.high = resolved(state.high, state.whole, side.high.whole_length);
+        next.whole = 0;
+        if (next.low == .less or next.high == .greater) dropPlain(&next);
+        return if (next.plain or next.scaled) next else null;
+    }
+
+    fn exponentStart(self: *const Builder, state: State) ?State {
+        switch (state.phase) {
+            .zero, .whole, .fraction => {},
+            else => return null,
+        }
+        if (!state.scaled) return null;
+        const side = self.sideOf(state);
+        var next: State = .{ .phase = .exponent, .exponent_low = -exp_max, .exponent_high = exp_max, .plain = false };
+        switch (side.exponents) {
+            .none => return null,
+            .free => {},
+            .natural => next.exponent_low = 0,
+            .normalised => {
+                const length = 1 + @as(usize, state.fraction);
+                if (side.scaled_low) |bound| {
+                    const enough = switch (bound.finish(state.scaled_low, length)) {
+                        .greater => true,
+                        .equal => !bound.exclusive,
+                        .less, .unbound => false,
+                    };
+                    next.exponent_low = @max(next.exponent_low, bound.exponent + @intFromBool(!enough));
+                }
+                if (side.scaled_high) |bound| {
+                    const enough = switch (bound.finish(state.scaled_high, length)) {
+                        .less => true,
+                        .equal => !bound.exclusive,
+                        .greater, .unbound => false,
+                    };
+                    next.exponent_high = @min(next.exponent_high, bound.exponent - @intFromBool(!enough));
+                }
+            },
+        }
+        return if (next.exponent_low <= next.exponent_high) next else null;
+    }
+
+    fn accepts(self: *const Builder, state: State) bool {
+        const side = self.sideOf(state);
+        switch (state.phase) {
+            .zero, .whole, .fraction => {
+                if (!state.plain) return false;
+                const whole = state.phase != .fraction;
+                const low = if (whole) resolved(state.low, state.whole, side.low.whole_length) else state.low;
+                const high = if (whole) resolved(state.high, state.whole, side.high.whole_length) else state.high;
+                const low_ok = low == .unbound or low == .greater or low == .equal and side.low.fractionIsZeroFrom(state.fraction);
+                return low_ok and high != .greater;
+            },
+            .exponent_digits => {
+                const exponent = if (state.exponent_negative) -state.exponent else state.exponent;
+                return exponent >= state.exponent_low and exponent <= state.exponent_high;
+            },
+            else => return false,
+        }
+    }
+};
+
+fn exponentSign(state: State, negative: bool) State {
+    var next = state;
+    next.phase = .exponent_sign;
+    next.exponent_negative = negative;
+    return next;
+}
+
+fn exponentCap(state: State) i32 {
+    const low: i32 = if (state.exponent_low <= -exp_max) 0 else @intCast(@abs(state.exponent_low) + 1);
+    const high: i32 = if (state.exponent_high >= exp_max) 0 else @intCast(@abs(state.exponent_high) + 1);
+    return @max(low, high);
+}
+
+/// What was read so far is not within the bounds without an exponent.
+fn dropPlain(state: *State) void {
+    state.plain = false;
+    state.low = .unbound;
+    state.high = .unbound;
+}
+
+fn compareNext(so_far: Compared, digit: u8, bound_digit: u8) Compared {
+    if (so_far != .equal) return so_far;
+    return if (digit < bound_digit) .less else if (digit > bound_digit) .greater else .equal;
+}
+
+/// The comparison of whole parts, once the number of digits is known.
+fn resolved(compared: Compared, length: u8, bound_length: u8) Compared {
+    return if (compared == .unbound) .unbound else if (length < bound_length) .less else compared;
+}
+
+/// A magnitude on the grid of the plain form.
+const Grid = struct {
+    /// Whole digits, then fraction digits, padded with zeros on both sides.
+    digits: [int_digits + frac_digits]u8,
+    /// Whole digits without leading zeros, at least one.
+    whole_length: u8,
+
+    fn whole(self: *const Grid, index: u8) u8 {
+        return self.digits[int_digits - self.whole_length + index];
+    }
+
+    fn fraction(self: *const Grid, index: u8) u8 {
+        return self.digits[int_digits + index];
+    }
+
+    fn fractionIsZeroFrom(self: *const Grid, index: u8) bool {
+        return std.mem.allEqual(u8, self.digits[int_digits + @as(usize, index) ..], 0);
+    }
+
+    fn of(digits: [int_digits + frac_digits]u8) Grid {
+        const leading = std.mem.findNone(u8, digits[0 .. int_digits - 1], &.{0}) orelse int_digits - 1;
+        return .{ .digits = digits, .whole_length = @intCast(int_digits - leading) };
+    }
+};
+
+/// The magnitudes allowed on one side of zero.
+const Side = struct {
+    empty: bool = false,
+    /// The plain form reaches it.
+    plain: bool = true,
+    low: Grid,
+    high: Grid,
+    /// Everything that can be written is above `low`, below `high`.
+    low_trivial: bool,
+    high_trivial: bool,
+    exponents: enum { none, free, natural, normalised },
+    scaled_low: ?Scaled = null,
+    scaled_high: ?Scaled = null,
+
+    fn of(number: ir.Number, negative: bool, spelling: ir.Style.Spelling) Side {
+        const lower, const upper = if (negative) .{ number.high, number.low } else .{ number.low, number.high };
+        // Seen from zero outwards: bounds on the other side of zero bound nothing, or leave nothing.
+        const lower_decimal: ?Decimal = if (lower) |bound| Decimal.parse(bound) else null;
+        const upper_decimal: ?Decimal = if (upper) |bound| Decimal.parse(bound) else null;
+        const low: Decimal = if (lower_decimal) |decimal| (if (decimal.negative == negative or decimal.isZero()) decimal else .zero) else .zero;
+        var side: Side = .{
+            .low = Grid.of(@splat(0)),
+            .high = Grid.of(@splat(9)),
+            .low_trivial = true,
+            .high_trivial = true,
+            .exponents = .none,
+        };
+        if (upper_decimal) |decimal| {
+            if (decimal.negative != negative and !decimal.isZero()) return side.none();
+        }
+        if (number.integer) @memset(side.high.digits[int_digits..], 0);
+        if (low.ceil(number.integer)) |digits| side.low = Grid.of(digits) else side.plain = false;
+        // One spelling of zero.
+        if (negative and number.integer and spelling == .canonical and std.mem.allEqual(u8, &side.low.digits, 0)) side.low = Grid.of(one());
+        if (upper_decimal) |decimal| {
+            if (decimal.floor(number.integer)) |digits| side.high = Grid.of(digits) else side.plain = false;
+        }
+        // With nothing on the grid the normalised form may still reach between its points.
+        if (std.mem.order(u8, &side.low.digits, &side.high.digits) == .gt) side.plain = false;
+        if (number.integer and !side.plain) return side.none();
+        side.low_trivial = side.plain and std.mem.allEqual(u8, &side.low.digits, 0);
+        side.high_trivial = upper_decimal == null;
+        const unbounded = side.low_trivial and side.high_trivial;
+        if (number.integer) {
+            side.exponents = if (spelling == .spec and unbounded) .natural else .none;
+        } else if (unbounded) {
+            side.exponents = .free;
+        } else if (upper_decimal == null or !upper_decimal.?.isZero()) {
+            side.exponents = .normalised;
+            if (!low.isZero()) side.scaled_low = Scaled.of(low);
+            if (upper_decimal) |decimal| side.scaled_high = Scaled.of(decimal);
+        }
+        return side;
+    }
+
+    fn none(side: Side) Side {
+        var result = side;
+        result.empty = true;
+        return result;
+    }
+
+    fn sameAs(self: *const Side, other: *const Side) bool {
+        return self.low_trivial and other.low_trivial and self.high_trivial and other.high_trivial and
+            self.exponents == other.exponents and self.empty == other.empty;
+    }
+
+    fn one() [int_digits + frac_digits]u8 {
+        var digits: [int_digits + frac_digits]u8 = @splat(0);
+        digits[int_digits - 1] = 1;
+        return digits;
+    }
+};
+
+/// A bound's magnitude.
+const Decimal = struct {
+    negative: bool,
+    exclusive: bool,
+    whole: []const u8,
+    fraction: []const u8,
+
+    const zero: Decimal = .{ .negative = false, .exclusive = false, .whole = "", .fraction = "" };
+
+    fn parse(bound: ir.Bound) Decimal {
+        const negative = bound.decimal[0] == '-';
+        const unsigned = bound.decimal[@intFromBool(negative)..];
+        const whole, const fraction = std.mem.cutScalar(u8, unsigned, '.') orelse .{ unsigned, "" };
+        return .{
+            .negative = negative,
+            .exclusive = bound.exclusive,
+            .whole = std.mem.trimStart(u8, whole, "0"),
+            .fraction = std.mem.trimEnd(u8, fraction, "0"),
+        };
+    }
+
+    fn isZero(self: Decimal) bool {
+        return self.whole.len == 0 and self.fraction.len == 0;
+    }
+
+    /// The smallest magnitude on the grid that this lower bound lets through; null if there is none.
+    fn ceil(self: Decimal, integer: bool) ?[int_digits + frac_digits]u8 {
+        if (self.whole.len > int_digits) return null;
+        var digits, const exact = self.truncated(integer);
+        if (exact and !self.exclusive) return digits;
+        var at: usize = if (integer) int_digits else digits.len;
+        while (at > 0) {
+            at -= 1;
+            if (digits[at] < 9) {
+                digits[at] += 1;
+                return digits;
+            }
+            digits[at] = 0;
+        }
+        return null;
+    }
+
+    /// The largest magnitude on the grid that this upper bound lets through; null if there is none.
+    fn floor(self: Decimal, integer: bool) ?[int_digits + frac_digits]u8 {
+        if (self.whole.len > int_digits) {
+            var digits: [int_digits + frac_digits]u8 = @splat(9);
+            if (integer) @memset(digits[int_digits..], 0);
+            return digits;
+        }
+        var digits, const exact = self.truncated(integer);
+        if (!exact or !self.exclusive) return digits;
+        var at: usize = if (integer) int_digits else digits.len;
+        while (at > 0) {
+            at -= 1;
+            if (digits[at] > 0) {
+                digits[at] -= 1;
+                return digits;
+            }
+            digits[at] = 9;
+        }
+        return null;
+    }
+
+    fn truncated(self: Decimal, integer: bool) struct { [int_digits + frac_digits]u8, bool } {
+        var digits: [int_digits + frac_digits]u8 = @splat(0);
+        for (self.whole, int_digits - self.whole.len..) |byte, at| digits[at] = byte - '0';
+        const kept = if (integer) 0 else @min(self.fraction.len, frac_digits);
+        for (self.fraction[0..kept], int_digits..) |byte, at| digits[at] = byte - '0';
+        return .{ digits, kept == self.fraction.len };
+    }
+};
+
+/// A bound other than zero as d.ddd × 10^exponent.
+const Scaled = struct {
+    whole: []const u8,
+    fraction: []const u8,
+    exponent: i32,
+    exclusive: bool,
+
+    fn of(decimal: Decimal) Scaled {
+        if (decimal.whole.len > 0) return .{
+            .whole = decimal.whole,
+            .fraction = decimal.fraction,
+            .exponent = @as(i32, @intCast(decimal.whole.len)) - 1,
+            .exclusive = decimal.exclusive,
+        };
+        const significant = std.mem.trimStart(u8, decimal.fraction, "0");
+        return .{
+            .whole = "",
+            .fraction = significant,
+            .exponent = -@as(i32, @intCast(decimal.fraction.len - significant.len)) - 1,
+            .exclusive = decimal.exclusive,
+        };
+    }
+
+    /// Zero beyond its last digit.
+    fn digit(self: *const Scaled, index: usize) u8 {
+        if (index < self.whole.len) return self.whole[index] - '0';
+        const at = index - self.whole.len;
+        return if (at < self.fraction.len) self.fraction[at] - '0' else 0;
+    }
+
+    /// The comparison once the mantissa has ended after so many digits.
+    fn finish(self: *const Scaled, compared: Compared, length: usize) Compared {
+        if (compared != .equal) return compared;
+        var index = length;
+        while (index < self.whole.len + self.fraction.len) : (index += 1) if (self.digit(index) != 0) return .less;
+        return .equal;
+    }
+};
+
+const all_writable: [256]bool = @splat(true);
+
+fn acceptsText(automaton: *const Automaton, text: []const u8) bool {
+    var state = Automaton.start;
+    for (text) |byte| state = automaton.step(state, byte) orelse return false;
+    return automaton.accepts[state];
+}
+
+fn forTest(arena: Allocator, number: ir.Number, spelling: ir.Style.Spelling) !Automaton {
+    var refusal: ir.Refusal = .{};
+    var budget: ir.Budget = .{ .refusal = &refusal };
+    return build(arena, std.testing.allocator, number, spelling, &all_writable, &budget);
+}
+
+fn boundOf(decimal: []const u8, exclusive: bool) ir.Bound {
+    return .{ .decimal = decimal, .exclusive = exclusive };
+}
+
+test "forms of numbers" {
+    const Case = struct { number: ir.Number, spelling: ir.Style.Spelling = .canonical, yes: []const []const u8, no: []const []const u8 };
+    const cases = [_]Case{
+        .{
+            .number = .{ .integer = false, .low = null, .high = null },
+            .yes = &.{ "0", "-0", "1.5", "-12.50", "1e5", "0e0", "12.5E-0007", "1e+9999" },
+            .no = &.{ "", "-", "01", ".5", "5.", "1e", "1e+", "+1", "1e12345", "--1" },
+        },
+        .{
+            .number = .{ .integer = true, .low = null, .high = null },
+            .yes = &.{ "0", "-7", "1234567890123456789012345678901234567890" },
+            .no = &.{ "-0", "1.0", "1e2", "12345678901234567890123456789012345678901" },
+        },
+        .{
+            .number = .{ .integer = true, .low = null, .high = null },
+            .spelling = .spec,
+            .yes = &.{ "0", "-0", "1.0", "1e2", "1.000E+2", "1e-0" },
+            .no = &.{ "1.5", "1e-1", "10e-1", "1.0e-0001" },
+        },
+        .{
+            .number = .{ .integer = true, .low = boundOf("-5", false), .high = boundOf("120", true) },
+            .yes = &.{ "-5", "0", "9", "99", "119" },
+            .no = &.{ "-6", "-50", "120", "121", "1190", "-0" },
+        },
+        .{
+            .number = .{ .integer = false, .low = boundOf("0", true), .high = null },
+            .yes = &.{ "0.1", "1", "1e-50", "3.25e-9999", "10" },
+            .no = &.{ "0", "-0.1", "0.0", "-0", "0e0" },
+        },
+        .{
+            .number = .{ .integer = false, .low = boundOf("1", false), .high = boundOf("5", false) },
+            .yes = &.{ "1", "5", "5.0", "4.999", "1.0000", "1e0", "5.00e0", "4.9E+00" },
+            .no = &.{ "5.7", "0.9", "5.0001", "10", "1e1", "5.1e0", "9e-1" },
+        },
+        .{
+            .number = .{ .integer = false, .low = boundOf("0.1", false), .high = boundOf("0.1", false) },
+            .yes = &.{ "0.1", "0.10", "1e-1", "1.0e-01" },
+            .no = &.{ "0.11", "0", "1", "1e-2", "-0.1" },
+        },
+        .{
+            .number = .{ .integer = false, .low = boundOf("-1.5", true), .high = boundOf("-0.25", false) },
+            .yes = &.{ "-0.25", "-1", "-1.4999", "-2.5e-1", "-1.4e0" },
+            .no = &.{ "-1.5", "-0.2", "0.5", "-2", "-0" },
+        },
+        .{
+            .number = .{ .integer = false, .low = boundOf("1000000000000000000000000000000000000000000000", false), .high = null },
+            .yes = &.{ "1e45", "9.5e45", "1e46" },
+            .no = &.{ "1e44", "9.99e44", "1" },
+        },
+        .{
+            .number = .{ .integer = true, .low = boundOf("2.5", false), .high = boundOf("2.9", false) },
+            .yes = &.{},
+            .no = &.{ "2", "3" },
+        },
+    };
+    var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    defer arena.deinit();
+    for (cases) |case| {
+        const automaton = try forTest(arena.allocator(), case.number, case.spelling);
+        for (case.yes) |text| if (!acceptsText(&automaton, text)) {
+            std.debug.print("refused {s} in {?s}..{?s}\n", .{ text, if (case.number.low) |b| b.decimal else null, if (case.number.high) |b| b.decimal else null });
+            return error.Refused;
+        };
+        for (case.no) |text| if (acceptsText(&automaton, text)) {
+            std.debug.print("accepted {s} in {?s}..{?s}\n", .{ text, if (case.number.low) |b| b.decimal else null, if (case.number.high) |b| b.decimal else null });
+            return error.Accepted;
+        };
+        try std.testing.expectEqual(case.yes.len == 0, automaton.cost[0] == unreachable_cost);
+    }
+}
+
+test "bounds hold against exact integers, and no state is a dead end" {
+    // Oracle: everything in thousandths, as integers.
+    var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    defer arena.deinit();
+    var prng: std.Random.DefaultPrng = .init(std.testing.random_seed);
+    const random = prng.random();
+    errdefer std.debug.print("seed {d}\n", .{std.testing.random_seed});
+    for (0..40) |_| {
+        const scale = std.math.pow(i64, 10, random.uintLessThan(u4, 4));
+        const low = random.intRangeAtMost(i64, -30, 30) * scale;
+        const high = low + random.intRangeAtMost(i64, 0, 40) * scale;
+        const low_exclusive = random.boolean();
+        const high_exclusive = random.boolean();
+        const integer = random.boolean();
+        var buffers: [2][32]u8 = undefined;
+        const number: ir.Number = .{
+            .integer = integer,
+            .low = boundOf(try std.fmt.bufPrint(&buffers[0], "{s}{d}.{d:0>3}", .{ if (low < 0) "-" else "", @abs(low) / 1000, @abs(low) % 1000 }), low_exclusive),
+            .high = boundOf(try std.fmt.bufPrint(&buffers[1], "{s}{d}.{d:0>3}", .{ if (high < 0) "-" else "", @abs(high) / 1000, @abs(high) % 1000 }), high_exclusive),
+        };
+        const automaton = try forTest(arena.allocator(), number, .spec);
+        for (automaton.next) |row| for (row) |target| {
+            if (target != dead) try std.testing.expect(automaton.cost[target] != unreachable_cost);
+        };
+        for (0..400) |_| {
+            const value = low + random.intRangeAtMost(i64, -3000, 45_000) * @max(1, @divTrunc(scale, 10));
+            const fits = (value > low or value == low and !low_exclusive) and (value < high or value == high and !high_exclusive) and
+                (!integer or @rem(value, 1000) == 0);
+            var buffer: [32]u8 = undefined;
+            const text = try std.fmt.bufPrint(&buffer, "{s}{d}.{d:0>3}", .{ if (value < 0) "-" else "", @abs(value) / 1000, @abs(value) % 1000 });
+            if (fits != acceptsText(&automaton, text)) {
+                std.debug.print("{s} in {s}..{s} integer {}\n", .{ text, number.low.?.decimal, number.high.?.decimal, integer });
+                return error.Differs;
+            }
+            if (integer or value == 0) continue;
+            // The normalised form of the same value.
+            const digits = try std.fmt.bufPrint(buffers[0][20..], "{d}", .{@abs(value)});
+            const scaled = try std.fmt.bufPrint(&buffer, "{s}{c}.{s}0e{d}", .{ if (value < 0) "-" else "", digits[0], digits[1..], @as(i64, @intCast(digits.len)) - 4 });
+            try std.testing.expectEqual(fits, acceptsText(&automaton, scaled));
+        }
+    }
+}

@@ -1,0 +1,547 @@
+//! One byte, or one token by its id, read by every node of a state. What a node leads to is collected in order of preference; nodes that
+//! are alike but for their parents become one.
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const json_string = @import("../vocabulary.zig").json_string;
+const ir = @import("ir.zig");
+const program_room = @import("program.zig");
+const graph_room = @import("graph.zig");
+const Graph = graph_room.Graph;
+const Node = graph_room.Node;
+const Space = graph_room.Space;
+const StateId = graph_room.StateId;
+const Transition = graph_room.Transition;
+const Registers = @import("registers.zig").Registers;
+const Texts = @import("texts.zig").Texts;
+
+const none = ir.none;
+
+pub const Error = error{OutOfMemory};
+
+pub const Stepper = struct {
+    /// What the step leads to, parents included, costs not.
+    results: std.ArrayList(Node) = .empty,
+    slots: [slot_count]Slot = @splat(.{}),
+    generation: u32 = 0,
+    tasks: std.ArrayList(Task) = .empty,
+    /// What has been finished in this step, so that it is not done twice.
+    finished: std.ArrayList(Finish) = .empty,
+    /// Repeats of items that can be empty, begun in this step: to finish one of these would be to go round without reading.
+    begun: std.ArrayList(u32) = .empty,
+    ids: std.ArrayList(u32) = .empty,
+
+    const slot_count = 1024;
+    const Slot = struct { generation: u32 = 0, result: u32 = 0 };
+    const Finish = struct { parents: u32, whitespace: u32 };
+    const Task = union(enum) {
+        enter: struct { node: u32, channel: ir.Channel, parents: u32 },
+        finish: Finish,
+        @"resume": struct { node: u32, whitespace: u32 },
+        emit: Node,
+    };
+
+    pub fn deinit(self: *Stepper, gpa: Allocator) void {
+        self.results.deinit(gpa);
+        self.tasks.deinit(gpa);
+        self.finished.deinit(gpa);
+        self.begun.deinit(gpa);
+        self.ids.deinit(gpa);
+    }
+
+    /// The state before any output.
+    pub fn start(self: *Stepper, graph: *Graph) Error!Transition {
+        self.clear();
+        const end = (try graph.internNode(.{ .kind = .end, .channel = .text })).?;
+        try self.tasks.append(graph.gpa, .{ .enter = .{ .node = graph.program.root, .channel = .text, .parents = try graph.internSet(&.{end}) } });
+        try self.run(graph);
+        return self.collect(graph);
+    }
+
+    pub fn step(self: *Stepper, graph: *Graph, state: StateId, byte: u8) Error!Transition {
+        self.clear();
+        const known = graph.states.items[state];
+        for (known.start..known.start + known.len) |at| {
+            const node = graph.nodes.items[graph.state_items.items[at]];
+            try self.read(graph, node, byte);
+            try self.run(graph);
+        }
+        return self.collect(graph);
+    }
+
+    /// Reads a token by its id where the grammar names it, or where unconstrained text lets it pass.
+    pub fn stepToken(self: *Stepper, graph: *Graph, state: StateId, token: u32) Error!Transition {
+        self.clear();
+        const known = graph.states.items[state];
+        for (known.start..known.start + known.len) |at| {
+            const node = graph.nodes.items[graph.state_items.items[at]];
+            switch (node.kind) {
+                .token => if (graph.program.nodes[node.a].token == token) try self.finish(graph, node.parents, 0),
+                .marker => if (node.b == 0 and graph.program.nodes[node.a].marker.token == token) try self.finish(graph, node.parents, 0),
+                .text => if (passes(graph, &node, token)) {
+                    // A control token has no bytes, so the text around it is unbroken.
+                    try self.tasks.append(graph.gpa, .{ .emit = node });
+                    try self.tasks.append(graph.gpa, .{ .finish = .{ .parents = node.parents, .whitespace = 0 } });
+                },
+                else => {},
+            }
+            try self.run(graph);
+        }
+        return self.collect(graph);
+    }
+
+    /// Whether unconstrained text takes this control token.
+    pub fn passes(graph: *const Graph, node: *const Node, token: u32) bool {
+        const text = &graph.program.nodes[node.a].text;
+        return text.controls and graph.program.vocabulary.kinds[token] == .control and std.mem.findScalar(u32, text.until, token) == null;
+    }
+
+    /// The state after a key that was not declared, once its text is known.
+    pub fn resolve(self: *Stepper, graph: *Graph, state: StateId, text: []const u8) Error!StateId {
+        self.ids.clearRetainingCapacity();
+        const known = graph.states.items[state];
+        for (known.start..known.start + known.len) |at| {
+            var id = graph.state_items.items[at];
+            var node = graph.nodes.items[id];
+            if (node.kind == .object_colon and graph.registers.get(node.a).unresolved) {
+                node.a = try graph.registers.resolve(graph, node.a, text);
+                id = try graph.internNode(node) orelse continue;
+            }
+            try self.ids.append(graph.gpa, id);
+        }
+        return graph.internState(self.ids.items);
+    }
+
+    fn clear(self: *Stepper) void {
+        self.results.clearRetainingCapacity();
+        self.tasks.clearRetainingCapacity();
+        self.finished.clearRetainingCapacity();
+        self.begun.clearRetainingCapacity();
+        self.generation +%= 1;
+        if (self.generation == 0) {
+            self.slots = @splat(.{});
+            self.generation = 1;
+        }
+    }
+
+    /// Turns the results into a state, counting whitespace from the least that any of its JSON texts has spent.
+    fn collect(self: *Stepper, graph: *Graph) Error!Transition {
+        var least: u32 = none;
+        for (self.results.items) |*node| {
+            if (node.kind.isJson() and graph.style(node).whitespace_max != none and node.whitespace != Node.fresh) least = @min(least, node.whitespace);
+        }
+        const counted = least != none;
+        const delta: u8 = if (counted) @intCast(@min(least, Transition.reset - 1)) else Transition.reset;
+        self.ids.clearRetainingCapacity();
+        for (self.results.items) |*node| {
+            if (node.whitespace == Node.fresh) {
+                node.whitespace = 0;
+            } else if (counted and node.kind.isJson() and graph.style(node).whitespace_max != none) {
+                node.whitespace -= delta;
+            }
+            if (try graph.internNode(node.*)) |id| try self.ids.append(graph.gpa, id);
+        }
+        const state = try graph.internState(self.ids.items);
+        return if (state == Graph.dead_state) .dead else .{ .state = @intCast(state), .whitespace = delta };
+    }
+
+    fn emit(self: *Stepper, graph: *Graph, node: Node) Error!void {
+        var at = @as(usize, @truncate(node.contentHash())) & (slot_count - 1);
+        // Beyond half full, the last results are not found again: they stay apart, which costs time and nothing else.
+        const searchable = self.results.items.len < slot_count / 2;
+        while (self.slots[at].generation == self.generation) : (at = (at + 1) & (slot_count - 1)) {
+            const known = &self.results.items[self.slots[at].result];
+            if (!known.sameContent(&node)) continue;
+            const parents = try graph.unionSets(known.parents, node.parents);
+            self.results.items[self.slots[at].result].parents = parents;
+            return;
+        }
+        if (searchable) self.slots[at] = .{ .generation = self.generation, .result = @intCast(self.results.items.len) };
+        try self.results.append(graph.gpa, node);
+    }
+
+    fn run(self: *Stepper, graph: *Graph) Error!void {
+        while (self.tasks.pop()) |task| switch (task) {
+            .emit => |node| try self.emit(graph, node),
+            .enter => |entry| try self.enter(graph, entry.node, entry.channel, entry.parents),
+            .finish => |done| {
+                const seen = for (self.finished.items) |known| {
+                    if (known.parents == done.parents and known.whitespace == done.whitespace) break true;
+                } else false;
+                if (seen) continue;
+                try self.finished.append(graph.gpa, done);
+                const items = graph.setItems(done.parents);
+                var at = items.len;
+                while (at > 0) {
+                    at -= 1;
+                    try self.tasks.append(graph.gpa, .{ .@"resume" = .{ .node = items[at], .whitespace = done.whitespace } });
+                }
+            },
+            .@"resume" => |parent| try self.goOn(graph, parent.node, parent.whitespace),
+        };
+    }
+
+    fn finish(self: *Stepper, graph: *Graph, parents: u32, whitespace: u32) Error!void {
+        try self.tasks.append(graph.gpa, .{ .finish = .{ .parents = parents, .whitespace = whitespace } });
+    }
+
+    /// A waiting node goes on after its child.
+    fn goOn(self: *Stepper, graph: *Graph, id: u32, whitespace: u32) Error!void {
+        const node = graph.nodes.items[id];
+        switch (node.kind) {
+            .end => try self.emit(graph, node),
+            .sequence => try self.enterItem(graph, node.a, node.b, node.channel, node.parents),
+            .repeat => {
+                const repeat = graph.program.nodes[node.a].repeat;
+                if (std.mem.findScalar(u32, self.begun.items, id) != null) return;
+                if (repeat.max == none or node.b < repeat.max) try self.enterAgain(graph, node.a, node.b, node.channel, node.parents);
+                if (node.b >= repeat.min) try self.finish(graph, node.parents, 0);
+            },
+            .object_after, .array_after => {
+                var top = node;
+                top.whitespace = whitespace;
+                try self.emit(graph, top);
+            },
+            else => unreachable,
+        }
+    }
+
+    /// Tasks are taken last first.
+    fn enter(self: *Stepper, graph: *Graph, id: u32, channel: ir.Channel, parents: u32) Error!void {
+        const tasks = &self.tasks;
+        const gpa = graph.gpa;
+        switch (graph.program.nodes[id]) {
+            .bytes => |bytes| if (bytes.text.len == 0) try self.finish(graph, parents, 0) else try self.emit(graph, .{ .kind = .bytes, .channel = channel, .a = id, .parents = parents }),
+            .token => try self.emit(graph, .{ .kind = .token, .channel = channel, .a = id, .parents = parents }),
+            .marker => try self.emit(graph, .{ .kind = .marker, .channel = channel, .a = id, .parents = parents }),
+            .sequence => |sequence| if (sequence.items.len == 0) try self.finish(graph, parents, 0) else try self.enterItem(graph, id, 0, channel, parents),
+            .choice => |items| {
+                var at = items.len;
+                while (at > 0) {
+                    at -= 1;
+                    try tasks.append(gpa, .{ .enter = .{ .node = items[at], .channel = channel, .parents = parents } });
+                }
+            },
+            .repeat => |repeat| {
+                if (repeat.max > 0) try self.enterAgain(graph, id, 0, channel, parents);
+                if (repeat.min == 0) try self.finish(graph, parents, 0);
+            },
+            .channel => |inner| try tasks.append(gpa, .{ .enter = .{ .node = inner.item, .channel = inner.channel, .parents = parents } }),
+            .text => {
+                try tasks.append(gpa, .{ .emit = .{ .kind = .text, .channel = channel, .a = id, .parents = parents } });
+                try self.finish(graph, parents, 0);
+            },
+            .json => |json| try self.emit(graph, .{
+                .kind = .value,
+                .channel = channel,
+                .style = json.style,
+                .a = json.value,
+                .b = @backingInt(Space.forbidden),
+                .whitespace = if (graph.program.styles[json.style].whitespace_max == none) 0 else Node.fresh,
+                .parents = parents,
+            }),
+        }
+    }
+
+    fn enterItem(self: *Stepper, graph: *Graph, id: u32, index: u32, channel: ir.Channel, parents: u32) Error!void {
+        const items = graph.program.nodes[id].sequence.items;
+        // The last item's end is the sequence's end, so that right recursion does not pile up.
+        const own = if (index + 1 == items.len)
+            parents
+        else
+            try self.waiting(graph, .{ .kind = .sequence, .channel = channel, .a = id, .b = index + 1, .parents = parents }) orelse return;
+        try self.tasks.append(graph.gpa, .{ .enter = .{ .node = items[index], .channel = channel, .parents = own } });
+    }
+
+    /// Enters a repeat's item once more, after `count`.
+    fn enterAgain(self: *Stepper, graph: *Graph, id: u32, count: u32, channel: ir.Channel, parents: u32) Error!void {
+        const repeat = graph.program.nodes[id].repeat;
+        const next = if (repeat.max == none) @min(count + 1, repeat.min) else count + 1;
+        const node = try graph.internNode(.{ .kind = .repeat, .channel = channel, .a = id, .b = next, .parents = parents }) orelse return;
+        if (repeat.empty_item) try self.begun.append(graph.gpa, node);
+        try self.tasks.append(graph.gpa, .{ .enter = .{ .node = repeat.item, .channel = channel, .parents = try graph.internSet(&.{node}) } });
+    }
+
+    /// The set of one node that waits; null if it could never be finished.
+    fn waiting(self: *Stepper, graph: *Graph, node: Node) Error!?u32 {
+        _ = self;
+        const id = try graph.internNode(node) orelse return null;
+        return try graph.internSet(&.{id});
+    }
+
+    // Reading a byte
+
+    fn read(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
+        const program = graph.program;
+        switch (node.kind) {
+            .end, .token => {},
+            .sequence, .repeat => unreachable,
+            .bytes => try self.readText(graph, node, byte, program.nodes[node.a].bytes.text),
+            .marker => try self.readText(graph, node, byte, program.nodes[node.a].marker.bytes.text),
+            .literal => try self.readText(graph, node, byte, @as(program_room.Literal, @fromBackingInt(node.a)).text()),
+            .text => try self.readFree(graph, node, byte),
+            .value => if (isSpace(byte)) try self.readSpace(graph, node, byte) else try self.begin(graph, node.a, byte, &node, node.parents),
+            .number => {
+                const next = program.numbers[node.a].step(@intCast(node.b), byte) orelse return;
+                try self.emitNumber(graph, node, node.a, next);
+            },
+            .string => try self.readString(graph, node, byte),
+            .among => try self.readKnown(graph, node, byte),
+            .object_open => switch (byte) {
+                '"' => try self.beginKey(graph, node),
+                '}' => if (graph.registers.get(node.a).missing == 0) try self.finish(graph, node.parents, node.whitespace),
+                else => if (isSpace(byte)) try self.readSpace(graph, node, byte),
+            },
+            .object_key => try self.readKey(graph, node, byte),
+            .object_colon => if (byte == ':') {
+                const parents = try self.waiting(graph, .{ .kind = .object_after, .channel = node.channel, .style = node.style, .a = node.a, .parents = node.parents }) orelse return;
+                try self.emitValue(graph, node, node.b, parents);
+            } else if (isSpace(byte)) try self.readSpace(graph, node, byte),
+            .object_after => switch (byte) {
+                '}' => if (graph.registers.get(node.a).missing == 0) try self.finish(graph, node.parents, node.whitespace),
+                ',' => {
+                    var next = node;
+                    next.kind = .object_comma;
+                    next.b = afterSeparator(graph, &node);
+                    try self.emit(graph, next);
+                },
+                else => if (isSpace(byte)) try self.readSpace(graph, node, byte),
+            },
+            .object_comma => if (byte == '"') try self.beginKey(graph, node) else if (isSpace(byte)) try self.readSpace(graph, node, byte),
+            .array_open => {
+                const array = &program.cases[node.a].array;
+                if (isSpace(byte)) return self.readSpace(graph, node, byte);
+                if (byte == ']') {
+                    if (array.min == 0) try self.finish(graph, node.parents, node.whitespace);
+                } else if (array.max > 0) {
+                    const parents = try self.waitingItem(graph, node, 1) orelse return;
+                    try self.begin(graph, array.item(0), byte, &node, parents);
+                }
+            },
+            .array_after => {
+                const array = &program.cases[node.a].array;
+                if (isSpace(byte)) return self.readSpace(graph, node, byte);
+                if (byte == ']') {
+                    if (node.b >= array.min) try self.finish(graph, node.parents, node.whitespace);
+                } else if (byte == ',' and (array.max == none or node.b < array.max)) {
+                    const parents = try self.waitingItem(graph, node, node.b + 1) orelse return;
+                    try self.emitValue(graph, node, array.item(node.b), parents);
+                }
+            },
+        }
+    }
+
+    fn readText(self: *Stepper, graph: *Graph, node: Node, byte: u8, text: []const u8) Error!void {
+        if (node.b >= text.len or text[node.b] != byte) return;
+        if (node.b + 1 == text.len) return self.finish(graph, node.parents, node.whitespace);
+        var next = node;
+        next.b += 1;
+        try self.emit(graph, next);
+    }
+
+    fn readFree(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
+        const text = &graph.program.nodes[node.a].text;
+        var next = node;
+        next.b = graph.program.terminators[text.terminators].step(node.b, byte) orelse return;
+        if (!text.controls) {
+            const phase = json_string.utf8Step(@fromBackingInt(@as(u8, @intCast(node.c))), byte) orelse return;
+            next.c = @backingInt(phase);
+        }
+        try self.tasks.append(graph.gpa, .{ .emit = next });
+        if (next.c == 0) try self.finish(graph, node.parents, 0);
+    }
+
+    fn readSpace(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
+        var next = node;
+        const max = graph.style(&node).whitespace_max;
+        if (node.kind == .value or node.kind == .object_comma) {
+            const space: Space = @fromBackingInt(node.b);
+            if (space == .forbidden) return;
+            next.b = @backingInt(Space.counted);
+            if (space == .one_free and byte == ' ') return self.emit(graph, next);
+        }
+        if (max == 0) return;
+        if (max != none) next.whitespace = @min(node.whitespace + 1, Node.fresh - 1);
+        try self.emit(graph, next);
+    }
+
+    /// The first byte of a value. `context` gives channel, style and whitespace.
+    fn begin(self: *Stepper, graph: *Graph, value: u32, byte: u8, context: *const Node, parents: u32) Error!void {
+        const program = graph.program;
+        for (program.values[value].cases) |case| {
+            var next: Node = .{ .kind = .literal, .channel = context.channel, .style = context.style, .whitespace = context.whitespace, .parents = parents };
+            switch (program.cases[case]) {
+                .literal => |literal| if (literal.text()[0] == byte) {
+                    next.a = @backingInt(literal);
+                    next.b = 1;
+                    try self.emit(graph, next);
+                },
+                .number => |number| if (program.numbers[number].step(0, byte)) |state| try self.emitNumber(graph, next, number, state),
+                .string => |string| if (byte == '"') {
+                    next.kind = .string;
+                    next.a = string.min;
+                    next.b = string.max;
+                    try self.emit(graph, next);
+                },
+                .among => |texts| if (byte == '"') {
+                    next.kind = .among;
+                    next.a = texts;
+                    next.b = Texts.root;
+                    try self.emit(graph, next);
+                },
+                .array => if (byte == '[') {
+                    next.kind = .array_open;
+                    next.a = case;
+                    try self.emit(graph, next);
+                },
+                .object => if (byte == '{') {
+                    next.kind = .object_open;
+                    next.a = try graph.registers.open(graph, case);
+                    try self.emit(graph, next);
+                },
+            }
+            try self.run(graph);
+        }
+    }
+
+    fn emitValue(self: *Stepper, graph: *Graph, context: Node, value: u32, parents: u32) Error!void {
+        try self.emit(graph, .{
+            .kind = .value,
+            .channel = context.channel,
+            .style = context.style,
+            .a = value,
+            .b = afterSeparator(graph, &context),
+            .whitespace = context.whitespace,
+            .parents = parents,
+        });
+    }
+
+    /// A number has no closing byte: where it may end, what comes after it is live as well.
+    fn emitNumber(self: *Stepper, graph: *Graph, context: Node, number: u32, state: u16) Error!void {
+        const automaton = &graph.program.numbers[number];
+        if (automaton.goesOn(state)) {
+            var next = context;
+            next.kind = .number;
+            next.a = number;
+            next.b = state;
+            try self.tasks.append(graph.gpa, .{ .emit = next });
+        }
+        if (automaton.accepts[state]) try self.finish(graph, context.parents, context.whitespace);
+    }
+
+    fn waitingItem(self: *Stepper, graph: *Graph, node: Node, count: u32) Error!?u32 {
+        const array = &graph.program.cases[node.a].array;
+        return self.waiting(graph, .{ .kind = .array_after, .channel = node.channel, .style = node.style, .a = node.a, .b = array.saturate(count), .parents = node.parents });
+    }
+
+    fn readString(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
+        const state: json_string.State = @bitCast(node.c);
+        const spelling: json_string.Spelling = if (graph.style(&node).spelling == .spec) .spec else .plain;
+        // A character begun has to fit.
+        const fits = state.phase != .text or node.b > 0;
+        switch (json_string.step(state, byte, spelling)) {
+            .dead => {},
+            .close => if (node.a == 0) try self.finish(graph, node.parents, node.whitespace),
+            .inside => |next| if (fits and graph.program.escapes) try self.emitString(graph, node, next, false),
+            .raw => |next| if (fits) try self.emitString(graph, node, next, next.phase == .text),
+            .char => try self.emitString(graph, node, .start, true),
+        }
+    }
+
+    fn emitString(self: *Stepper, graph: *Graph, node: Node, state: json_string.State, complete: bool) Error!void {
+        var next = node;
+        next.c = @bitCast(state);
+        if (complete) {
+            next.a -|= 1;
+            if (next.b != none) next.b -= 1;
+        }
+        try self.emit(graph, next);
+    }
+
+    fn readKnown(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
+        const texts = &graph.program.texts[node.a];
+        var next = node;
+        switch (json_string.step(@bitCast(node.c), byte, fixedSpelling(graph, &node))) {
+            .dead => return,
+            .close => return if (texts.nodes[node.b].entry != none) self.finish(graph, node.parents, node.whitespace),
+            .inside => |state| next.c = @bitCast(state),
+            .raw => |state| {
+                next.c = @bitCast(state);
+                next.b = texts.child(node.b, byte);
+            },
+            .char => |char| {
+                next.c = 0;
+                next.b = texts.childOfChar(node.b, char);
+            },
+        }
+        if (next.b != none) try self.emit(graph, next);
+    }
+
+    fn beginKey(self: *Stepper, graph: *Graph, node: Node) Error!void {
+        var next = node;
+        next.kind = .object_key;
+        next.b = Texts.root;
+        next.c = 0;
+        next.d = graph.registers.get(node.a).extras;
+        try self.emit(graph, next);
+    }
+
+    fn readKey(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
+        const registers = &graph.registers;
+        const object = &graph.program.cases[registers.get(node.a).case].object;
+        var next = node;
+        switch (json_string.step(@bitCast(node.c), byte, fixedSpelling(graph, &node))) {
+            .dead => return,
+            .close => return self.endKey(graph, node, object),
+            .inside => |state| {
+                if (registers.get(node.a).extras_open and !graph.program.escapes) return;
+                next.c = @bitCast(state);
+            },
+            .raw => |state| {
+                next.c = @bitCast(state);
+                next.b = object.keys.child(node.b, byte);
+                next.d = registers.extraChild(node.d, byte);
+            },
+            .char => |char| {
+                next.c = 0;
+                next.b = object.keys.childOfChar(node.b, char);
+                var buffer: [4]u8 = undefined;
+                for (buffer[0..json_string.encodeUtf8(char, &buffer)]) |part| next.d = registers.extraChild(next.d, part);
+            },
+        }
+        // Without other keys their trie does not matter, and the cost tells whether any key is left.
+        try self.emit(graph, next);
+    }
+
+    fn endKey(self: *Stepper, graph: *Graph, node: Node, object: *const program_room.Object) Error!void {
+        const registers = &graph.registers;
+        var next = node;
+        next.kind = .object_colon;
+        next.c = 0;
+        next.d = 0;
+        const declared = if (node.b == none) none else object.keys.nodes[node.b].entry;
+        if (declared != none) {
+            if (!registers.isAvailable(node.a, declared)) return;
+            next.a = try registers.afterKey(graph, node.a, declared);
+            next.b = object.properties[declared].value;
+        } else {
+            if (!registers.get(node.a).extras_open or registers.extraEnds(node.d)) return;
+            next.a = try registers.afterExtra(graph, node.a);
+            next.b = object.rest;
+        }
+        try self.emit(graph, next);
+    }
+};
+
+fn fixedSpelling(graph: *const Graph, node: *const Node) json_string.Spelling {
+    return if (graph.style(node).spelling == .spec) .spec else .fixed;
+}
+
+fn afterSeparator(graph: *const Graph, node: *const Node) u32 {
+    // Where nothing is counted, nothing is free either: one state instead of two.
+    const style = graph.style(node);
+    return @backingInt(if (style.free_space and style.whitespace_max != none) Space.one_free else Space.counted);
+}
+
+fn isSpace(byte: u8) bool {
+    return byte == ' ' or byte == '\n' or byte == '\t' or byte == '\r';
+}
