@@ -29,6 +29,7 @@ const rooms = [_]Room{
     .{ .name = "scheduler", .kernels = true, .llvm = true },
     .{ .name = "engine", .kernels = true, .llvm = true },
     .{ .name = "metal", .metal = true },
+    .{ .name = "doctor", .kernels = true, .metal = true, .llvm = true },
 };
 
 /// Sources of the Metal kernels, which the library carries and compiles on the GPU's machine.

@@ -60,7 +60,7 @@ test(
 
 test("it keeps the library where only its user can write, and stops when told to", async () => {
   const libraries = await readdir(join(folder, "library"));
-  expect(libraries).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.(so|dylib)$/)]);
+  expect(libraries).toEqual([expect.stringMatching(/^[0-9a-f]{64}-libtenon\.(so|dylib)$/)]);
   expect((await stat(join(folder, "library"))).mode & 0o777).toBe(0o700);
   server.kill("SIGTERM");
   expect(await server.exited).toBe(0);

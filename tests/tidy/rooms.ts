@@ -3,9 +3,9 @@
  * Data flows downwards, so a row names only what lies below it.
  */
 export const typescriptRooms: Rooms = {
-  executable: ["limits", "main"],
+  executable: ["engine", "main", "models"],
   main: ["config", "doctor", "engine", "generate", "generation", "limits", "models", "prompt", "server", "tokenizer"],
-  doctor: ["config", "engine", "generation", "limits", "models"],
+  doctor: ["engine", "models"],
   server: ["api", "config", "engine", "generate", "generation", "limits", "models"],
   generate: ["config", "dialects", "engine", "generation", "grammar", "limits", "models", "prompt", "tokenizer"],
   constraint: ["engine", "generation", "grammar", "limits", "models", "tokenizer"],
@@ -37,8 +37,9 @@ export const packageRooms: Rooms = {
 
 /** Another room is imported by its face zig/ROOM.zig, never by a file inside zig/ROOM/. */
 export const zigRooms: Rooms = {
-  abi_table: ["abi", "engine", "grammar", "limits", "scheduler", "stdx", "vocabulary"],
-  abi: ["engine", "grammar", "kernels", "limits", "metal", "model", "scheduler", "stdx", "vocabulary"],
+  abi_table: ["abi"],
+  abi: ["doctor", "engine", "grammar", "limits", "scheduler", "stdx", "vocabulary"],
+  doctor: ["kernels", "metal"],
   engine: ["grammar", "kernels", "limits", "metal", "model", "scheduler", "stdx", "vocabulary"],
   scheduler: ["grammar", "limits", "model", "stdx", "vocabulary"],
   model: ["kernels", "limits", "metal", "stdx"],

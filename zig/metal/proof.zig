@@ -111,8 +111,8 @@ pub const Multiply = struct {
 
 const unwritten: f32 = -12345;
 
-/// A result that is not a number is worse than any.
-fn larger(a: f64, b: f64) f64 {
+/// Of two errors; one that is not a number is worse than any.
+pub fn larger(a: f64, b: f64) f64 {
     return if (b > a or std.math.isNan(b)) b else a;
 }
 
