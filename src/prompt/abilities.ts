@@ -1,0 +1,110 @@
+import type { Result } from "../generation/result.ts";
+import type { Conversation } from "./template.ts";
+import type { TemplateValue } from "./values.ts";
+
+/** What a template can show, found by rendering: templates say neither what they take nor what they drop. */
+export type Abilities = {
+  /** System messages. */
+  readonly system: boolean;
+  /** Content as a list of parts. */
+  readonly parts: boolean;
+  /** Descriptions of tools. */
+  readonly tools: boolean;
+  /** Calls in the history, and how it wants their arguments. */
+  readonly calls: "object" | "text" | "none";
+  /** Several calls of one message. */
+  readonly manyCalls: boolean;
+  /** Results of tools. */
+  readonly results: boolean;
+  /** Ids of calls have to be nine letters and digits. */
+  readonly shortIds: boolean;
+};
+
+/** Each is found out when it is asked for first: most requests need one or two. */
+export function abilitiesOf(run: (conversation: Conversation, now: Date) => Result<string, string>): Abilities {
+  const render = (messages: readonly TemplateValue[], tools: readonly TemplateValue[]): string => {
+    const rendered = run({ messages, tools, addGenerationPrompt: true }, new Date(0));
+    return rendered.ok ? rendered.value : "";
+  };
+  const showsCalls = (calls: readonly ReturnType<typeof call>[], ...expected: string[]): boolean => {
+    const results = calls.map(({ id }) => ({ ...result, tool_call_id: id }));
+    const text = render([user, { role: "assistant", content: "", tool_calls: calls }, ...results], [tool]);
+    return expected.every((part) => text.includes(part));
+  };
+  const system = once(() => {
+    const text = render([{ role: "system", content: "probe_system" }, user], []);
+    return text.includes("probe_system") && text.includes(user.content);
+  });
+  const parts = once(() => {
+    const plain = render([user], []);
+    return plain !== "" && render([{ ...user, content: [{ type: "text", text: user.content }] }], []) === plain;
+  });
+  const tools = once(() => render([user], [tool]).includes(tool.function.name));
+  const calls = once((): Abilities["calls"] => {
+    if (showsCalls([call("probe0001", first)], "probe_value")) return "object";
+    return showsCalls([call("probe0001", JSON.stringify(first))], "probe_value") ? "text" : "none";
+  });
+  const given = (value: typeof first) => (calls() === "text" ? JSON.stringify(value) : value);
+  const manyCalls = once(() =>
+    showsCalls([call("probe0001", given(first)), call("probe0002", given(second))], "probe_value", "second_value"),
+  );
+  const results = once(() => {
+    if (calls() !== "none") return showsCalls([call("probe0001", given(first))], "probe_result");
+    return render([user, { role: "assistant", content: "probe_answer" }, result], [tool]).includes("probe_result");
+  });
+  const shortIds = once(
+    () => calls() !== "none" && !showsCalls([call("call_probe000000000000001", given(first))], "probe_value"),
+  );
+  return {
+    get system() {
+      return system();
+    },
+    get parts() {
+      return parts();
+    },
+    get tools() {
+      return tools();
+    },
+    get calls() {
+      return calls();
+    },
+    get manyCalls() {
+      return manyCalls();
+    },
+    get results() {
+      return results();
+    },
+    get shortIds() {
+      return shortIds();
+    },
+  };
+}
+
+function once<T>(find: () => T): () => T {
+  let found: { readonly value: T } | undefined;
+  return () => {
+    found ??= { value: find() };
+    return found.value;
+  };
+}
+
+const first = { probe: "probe_value" };
+const second = { probe: "second_value" };
+const user = { role: "user", content: "probe_user" };
+const result = { role: "tool", tool_call_id: "probe0001", name: "probe_tool", content: "probe_result" };
+const tool = {
+  type: "function",
+  function: {
+    name: "probe_tool",
+    description: "probe_description",
+    parameters: {
+      type: "object",
+      properties: { probe: { type: "string", description: "probe" } },
+      required: ["probe"],
+    },
+  },
+};
+
+function call(id: string, given: TemplateValue) {
+  return { id, type: "function", function: { name: tool.function.name, arguments: given } };
+}

@@ -1,0 +1,43 @@
+import type { Call, Content, Message, Tool } from "../generation/request.ts";
+import { plainText, withText } from "./content.ts";
+
+/**
+ * Tools for templates that know none: described in the system message, with calls and results in the frame of the
+ * Hermes models, which is what the grammar then forces.
+ */
+export function withToolsDescribed(messages: readonly Message[], tools: readonly Tool[]): readonly Message[] {
+  const described = description(tools);
+  const at = messages.findIndex(({ role }) => role === "system");
+  const system = messages[at];
+  if (system?.role !== "system") return [{ role: "system", content: described }, ...messages];
+  return messages.with(at, { ...system, content: withText(system.content, described) });
+}
+
+function description(tools: readonly Tool[]): string {
+  return [
+    "# Tools",
+    "",
+    "You can call functions to help with the user's request. These are the functions, one JSON object a line:",
+    "<tools>",
+    ...tools.map(({ source }) => source),
+    "</tools>",
+    "",
+    "To call a function, write a JSON object with its name and its arguments between <tool_call> and </tool_call>:",
+    "<tool_call>",
+    '{"name": "the function\'s name", "arguments": {"an argument": "its value"}}',
+    "</tool_call>",
+  ].join("\n");
+}
+
+export function callsText(calls: readonly Call[]): string {
+  return calls
+    .map(
+      ({ name, arguments: given }) =>
+        `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${given.trim() || "{}"}}\n</tool_call>`,
+    )
+    .join("\n");
+}
+
+export function resultText(content: Content): string {
+  return `<tool_response>\n${plainText(content)}\n</tool_response>`;
+}

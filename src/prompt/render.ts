@@ -1,0 +1,82 @@
+import type { Failure } from "../generation/failure.ts";
+import type { Request, Tool } from "../generation/request.ts";
+import { fail, ok, type Result } from "../generation/result.ts";
+import { readJson } from "../grammar/json-text.ts";
+import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import { withToolsDescribed } from "./generic.ts";
+import { jsonBounds, templateMessages } from "./history.ts";
+import type { ChatTemplate } from "./template.ts";
+import { instructionOf, shownTools, withInstruction } from "./tool-choice.ts";
+import { Json, type TemplateValue } from "./values.ts";
+
+export type Prompt = {
+  readonly text: string;
+  readonly tokens: Uint32Array<ArrayBuffer>;
+};
+
+/**
+ * The conversation as the model reads it. The request stays as it is. `now` is the time that the template sees, one for the
+ * whole request. Fails (`invalid`) where the template refuses the conversation.
+ */
+export function renderPrompt(
+  template: ChatTemplate,
+  tokenizer: Tokenizer,
+  request: Request,
+  now: Date,
+): Result<Prompt, Failure> {
+  const text = renderText(template, request, now);
+  if (!text.ok) return text;
+  return ok({ text: text.value, tokens: promptTokens(tokenizer, text.value) });
+}
+
+export function renderText(template: ChatTemplate, request: Request, now: Date): Result<string, Failure> {
+  const { abilities } = template;
+  const tools = shownTools(request);
+  const instruction = instructionOf(request);
+  let messages = instruction === undefined ? request.messages : withInstruction(request.messages, instruction);
+  const describe = tools.length > 0 && !abilities.tools;
+  if (describe) messages = withToolsDescribed(messages, tools);
+  const rendered = template.run(
+    {
+      messages: templateMessages(messages, abilities),
+      tools: describe ? [] : tools.map(templateTool),
+      variables: request.templateVariables,
+      addGenerationPrompt: true,
+    },
+    now,
+  );
+  if (rendered.ok) return rendered;
+  return fail({
+    kind: "invalid",
+    message: `The model's chat template refuses this conversation: ${rendered.failure}`,
+    param: "messages",
+  });
+}
+
+/** Special tokens are taken as such; a BOS comes first where the model wants one and the template wrote none. */
+export function promptTokens(tokenizer: Tokenizer, text: string): Uint32Array<ArrayBuffer> {
+  const tokens = tokenizer.encode(text, { special: true });
+  const { bos, addBos } = tokenizer;
+  if (!addBos || bos === undefined || tokens[0] === bos) return tokens;
+  const whole = new Uint32Array(tokens.length + 1);
+  whole[0] = bos;
+  whole.set(tokens, 1);
+  return whole;
+}
+
+/** The tool exactly as it came, in the form that templates know. */
+function templateTool(tool: Tool): TemplateValue {
+  const source = readJson(tool.source, jsonBounds);
+  if (source.ok && source.value.root.kind === "object" && source.value.root.entries.has("function")) {
+    return new Json(source.value.root);
+  }
+  const parameters = tool.parameters === undefined ? undefined : readJson(tool.parameters, jsonBounds);
+  return {
+    type: "function",
+    function: {
+      name: tool.name,
+      description: tool.description,
+      parameters: parameters?.ok ? new Json(parameters.value.root) : { type: "object", properties: {} },
+    },
+  };
+}
