@@ -5,6 +5,7 @@
 const std = @import("std");
 const builtin = @import("builtin");
 const table = @import("abi_table.zig");
+const doctor = @import("doctor.zig");
 const engine = @import("engine.zig");
 const grammar = @import("grammar.zig");
 const limits = @import("limits.zig");
@@ -79,10 +80,18 @@ pub const NoiseOptions = extern struct {
     seed: f64,
     /// A `NoiseShape`.
     shape: u32,
-    context_max: u32,
-    /// 0 is the default.
-    slots: u32,
     phrases: u32,
+};
+
+/// 0 is the default of each.
+pub const ModelOptions = extern struct {
+    /// Requests that run at once, and that wait.
+    slots: u32,
+    queue_max: u32,
+    /// Tokens of a sequence.
+    context_max: u32,
+    /// Threads that compute.
+    threads: u32,
 };
 
 pub const ModelReport = extern struct {
@@ -99,15 +108,19 @@ pub const ModelReport = extern struct {
 };
 
 pub const ModelCounts = extern struct {
+    /// Bytes of keys and values.
     cache_bytes: f64,
     running: u32,
     queued: u32,
+};
+
+/// Handles that name something, in the whole process.
+pub const LiveCounts = extern struct {
     vocabularies: u32,
     grammars: u32,
     matchers: u32,
     models: u32,
     requests: u32,
-    unused: u32 = 0,
 };
 
 pub const RequestOptions = extern struct {
@@ -149,6 +162,15 @@ pub fn errorText(out: ?[*]u8, capacity: u32) callconv(.c) u32 {
     const length = @min(text.len, if (out == null) 0 else capacity);
     if (out) |to| @memcpy(to[0..length], text[0..length]);
     return @intCast(length);
+}
+
+/// Writes what this machine can do, a line for each finding, a bad one beginning with FAIL. The bytes written; too long a text is cut.
+pub fn examine(out: ?[*]u8, capacity: u32) callconv(.c) i32 {
+    var writer: std.Io.Writer = .fixed((out orelse return missing("buffer"))[0..capacity]);
+    doctor.examine(live.gpa, &writer) catch |err| switch (err) {
+        error.WriteFailed => {}, // Full: the text is cut.
+    };
+    return @intCast(writer.end);
 }
 
 /// `offsets` has one entry more than `kinds`, which has `count`.
@@ -288,15 +310,15 @@ pub fn matcherSegments(handle: u32, out: ?[*]u8, capacity: u32) callconv(.c) i32
 /// `phrase_ends` has the end of each phrase in `phrase_tokens`.
 pub fn modelNoise(
     vocabulary_handle: u32,
-    options: ?*const NoiseOptions,
+    noise: ?*const NoiseOptions,
     phrase_tokens: ?[*]const u32,
     phrase_ends: ?[*]const u32,
+    options: ?*const ModelOptions,
     out: ?*ModelReport,
 ) callconv(.c) i32 {
     const to = out orelse return missing("report");
-    const given = options orelse return missing("options");
-    if (given.slots > limits.scheduler.slots_max) return refuse("{d} slots", .{given.slots});
-    if (given.context_max == 0 or given.context_max > limits.noise.context_tokens) return refuse("a context of {d} tokens", .{given.context_max});
+    const given = noise orelse return missing("noise");
+    const general = options orelse return missing("options");
     if (given.phrases > limits.noise.phrases) return refuse("{d} phrases", .{given.phrases});
     const shape = std.enums.fromInt(NoiseShape, given.shape) orelse return refuse("shape {d} of noise", .{given.shape});
     var phrases: [limits.noise.phrases][]const u32 = undefined;
@@ -309,12 +331,30 @@ pub fn modelNoise(
     }
     const view = live.modelNoise(vocabulary_handle, .{
         .vocabulary_count = 0,
-        .context_max = given.context_max,
+        .context_max = limits.noise.context_tokens,
         .seed = @bitCast(given.seed),
         .shape = shape,
         .phrases = phrases[0..ends.len],
-    }, if (given.slots == 0) limits.scheduler.slots_default else given.slots, &report) catch |err| return failed(err);
+    }, schedulerOptions(general) orelse return invalid, &report) catch |err| return failed(err);
     to.* = modelReport(view);
+    return ok;
+}
+
+/// `manifest` is JSON text, as src/models/card.ts describes it.
+pub fn modelLoad(
+    vocabulary_handle: u32,
+    manifest: ?[*]const u8,
+    manifest_length: u32,
+    options: ?*const ModelOptions,
+    out: ?*ModelReport,
+) callconv(.c) i32 {
+    const to = out orelse return missing("report");
+    const general = options orelse return missing("options");
+    if (manifest_length > limits.engine.manifest_bytes) return refuse("a manifest of {d} bytes", .{manifest_length});
+    if (general.threads > limits.engine.threads) return refuse("{d} threads", .{general.threads});
+    const json = slice(u8, manifest, manifest_length) orelse return missing("manifest");
+    const wanted = schedulerOptions(general) orelse return invalid;
+    to.* = modelReport(live.modelLoad(vocabulary_handle, json, general.threads, wanted, &report) catch |err| return failed(err));
     return ok;
 }
 
@@ -336,10 +376,14 @@ pub fn modelDrain(handle: u32, out: ?[*]align(4) u8, capacity: u32) callconv(.c)
 pub fn modelCounts(handle: u32, out: ?*ModelCounts) callconv(.c) i32 {
     const to = out orelse return missing("report");
     const counts = live.modelCounts(handle) catch |err| return failed(err);
+    to.* = .{ .cache_bytes = @floatFromInt(counts.cache_bytes), .running = counts.running, .queued = counts.queued };
+    return ok;
+}
+
+pub fn liveCounts(out: ?*LiveCounts) callconv(.c) i32 {
+    const to = out orelse return missing("report");
+    const counts = live.liveCounts();
     to.* = .{
-        .cache_bytes = @floatFromInt(counts.cache_bytes),
-        .running = counts.running,
-        .queued = counts.queued,
         .vocabularies = counts.vocabularies,
         .grammars = counts.grammars,
         .matchers = counts.matchers,
@@ -402,6 +446,7 @@ var live: engine.Registry = .{ .gpa = std.heap.smp_allocator };
 threadlocal var report: engine.Report = .{};
 
 const ok = @backingInt(Status.ok);
+const invalid = @backingInt(Status.invalid);
 const event_bytes_max = @sizeOf(EventFinish) + limits.scheduler.event_payload_bytes;
 
 fn failed(failure: engine.Failure) i32 {
@@ -441,6 +486,23 @@ fn address(pointer: anytype) f64 {
     return @floatFromInt(@intFromPtr(pointer));
 }
 
+/// Null when a number is out of bounds, and the report says which.
+fn schedulerOptions(given: *const ModelOptions) ?scheduler.Options {
+    var wanted: scheduler.Options = .{};
+    if (given.slots != 0) wanted.slots = given.slots;
+    if (given.queue_max != 0) wanted.queue_max = given.queue_max;
+    if (given.context_max != 0) wanted.context_max = given.context_max;
+    if (wanted.slots > limits.scheduler.slots_max) {
+        report.set("{d} slots, at most {d}", .{ wanted.slots, limits.scheduler.slots_max });
+        return null;
+    }
+    if (wanted.queue_max > limits.scheduler.queue_requests) {
+        report.set("{d} waiting requests, at most {d}", .{ wanted.queue_max, limits.scheduler.queue_requests });
+        return null;
+    }
+    return wanted;
+}
+
 fn modelReport(view: engine.Registry.ModelView) ModelReport {
     const own = view.entry.scheduler;
     return .{
@@ -449,7 +511,7 @@ fn modelReport(view: engine.Registry.ModelView) ModelReport {
         .handle = view.handle,
         .wake = own.wake.handOver(),
         .vocabulary_count = own.shared.vocabulary.count,
-        .context_max = own.shared.backend.contextMax(),
+        .context_max = own.shared.context_max,
         .slots = @intCast(own.slots.len),
         .words = own.shared.vocabulary.words(),
     };

@@ -1,6 +1,7 @@
 //! One thread that owns the model and runs the sequences: takes requests, steps them, writes events.
 pub const Backend = @import("scheduler/backend.zig").Backend;
 pub const Misfit = @import("scheduler/request.zig").Misfit;
+pub const Options = @import("scheduler/loop.zig").Options;
 pub const Request = @import("scheduler/request.zig").Request;
 pub const Scheduler = @import("scheduler/loop.zig").Scheduler;
 pub const event = @import("scheduler/event.zig");

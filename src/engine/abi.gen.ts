@@ -1,11 +1,12 @@
 // Written by `bun run abi` from zig/abi.zig.
 
-export const fingerprint = 0x3efdeb0a;
+export const fingerprint = 0x45688eef;
 
 /** Parameter and result types by exported name. */
 export const functions = {
   tenon_fingerprint: { args: [], returns: "u32" },
   tenon_error_text: { args: ["ptr", "u32"], returns: "u32" },
+  tenon_examine: { args: ["ptr", "u32"], returns: "i32" },
   tenon_vocabulary_create: { args: ["ptr", "u32", "ptr", "ptr", "u32", "ptr"], returns: "i32" },
   tenon_vocabulary_destroy: { args: ["u32"], returns: "i32" },
   tenon_grammar_create: { args: ["u32", "ptr", "u32", "ptr"], returns: "i32" },
@@ -20,10 +21,12 @@ export const functions = {
   tenon_matcher_cost: { args: ["u32"], returns: "i32" },
   tenon_matcher_flush: { args: ["u32"], returns: "i32" },
   tenon_matcher_segments: { args: ["u32", "ptr", "u32"], returns: "i32" },
-  tenon_model_noise: { args: ["u32", "ptr", "ptr", "ptr", "ptr"], returns: "i32" },
+  tenon_model_noise: { args: ["u32", "ptr", "ptr", "ptr", "ptr", "ptr"], returns: "i32" },
+  tenon_model_load: { args: ["u32", "ptr", "u32", "ptr", "ptr"], returns: "i32" },
   tenon_model_destroy: { args: ["u32"], returns: "i32" },
   tenon_model_drain: { args: ["u32", "ptr", "u32"], returns: "i32" },
   tenon_model_counts: { args: ["u32", "ptr"], returns: "i32" },
+  tenon_live_counts: { args: ["ptr"], returns: "i32" },
   tenon_request_submit: { args: ["u32", "ptr", "ptr", "ptr", "ptr", "ptr"], returns: "i32" },
   tenon_request_cancel: { args: ["u32"], returns: "i32" },
   tenon_request_release: { args: ["u32"], returns: "i32" },
@@ -146,13 +149,20 @@ export const structs = {
     },
   },
   NoiseOptions: {
-    bytes: 24,
+    bytes: 16,
     fields: {
       seed: ["f64", 0],
       shape: ["u32", 8],
-      context_max: ["u32", 12],
-      slots: ["u32", 16],
-      phrases: ["u32", 20],
+      phrases: ["u32", 12],
+    },
+  },
+  ModelOptions: {
+    bytes: 16,
+    fields: {
+      slots: ["u32", 0],
+      queue_max: ["u32", 4],
+      context_max: ["u32", 8],
+      threads: ["u32", 12],
     },
   },
   ModelReport: {
@@ -169,17 +179,21 @@ export const structs = {
     },
   },
   ModelCounts: {
-    bytes: 40,
+    bytes: 16,
     fields: {
       cache_bytes: ["f64", 0],
       running: ["u32", 8],
       queued: ["u32", 12],
-      vocabularies: ["u32", 16],
-      grammars: ["u32", 20],
-      matchers: ["u32", 24],
-      models: ["u32", 28],
-      requests: ["u32", 32],
-      unused: ["u32", 36],
+    },
+  },
+  LiveCounts: {
+    bytes: 20,
+    fields: {
+      vocabularies: ["u32", 0],
+      grammars: ["u32", 4],
+      matchers: ["u32", 8],
+      models: ["u32", 12],
+      requests: ["u32", 16],
     },
   },
   RequestOptions: {

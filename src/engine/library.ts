@@ -4,7 +4,8 @@ import { chmod, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fail, ok, type Result } from "../generation/result.ts";
-import { enums, fingerprint, functions } from "./abi.gen.ts";
+import { enums, fingerprint, functions, structs } from "./abi.gen.ts";
+import { reportOf } from "./memory.ts";
 
 /** The native library, opened. It stays loaded as long as the process lives: its threads may be running. */
 export type Library = {
@@ -12,18 +13,20 @@ export type Library = {
   readonly calls: ReturnType<typeof open>["symbols"];
   /** Why the last failed call failed. */
   errorText(): string;
+  /** What is alive behind handles, in the whole process. */
+  liveCounts(): Readonly<Record<keyof typeof structs.LiveCounts.fields, number>>;
   /** Native memory as JavaScript sees it, without a copy. Made once for each arena: its cost grows with its size. */
   view(address: number, bytes: number): ArrayBuffer;
 };
 
 /** Fails when the file can't be loaded, or was built from another zig/abi.zig than these sources. */
-export function openLibrary(path: string): Result<Library, string> {
+export function openLibrary(path: string, expected: number = fingerprint): Result<Library, string> {
   let opened: ReturnType<typeof open>;
   try {
     const probe = dlopen(path, { tenon_fingerprint: functions.tenon_fingerprint });
     const found = probe.symbols.tenon_fingerprint();
-    if (found !== fingerprint) {
-      const [theirs, ours] = [found, fingerprint].map((word) => (word >>> 0).toString(16).padStart(8, "0"));
+    if (found !== expected) {
+      const [theirs, ours] = [found, expected].map((word) => (word >>> 0).toString(16).padStart(8, "0"));
       return fail(`${path} was built from other sources (${theirs}, expected ${ours}); run \`zig build\``);
     }
     opened = open(path);
@@ -36,6 +39,17 @@ export function openLibrary(path: string): Result<Library, string> {
     path,
     calls,
     errorText: () => utf8.decode(text.subarray(0, calls.tenon_error_text(text, text.length))),
+    liveCounts: () => {
+      const { bytes, get } = reportOf(structs.LiveCounts);
+      calls.tenon_live_counts(bytes);
+      return {
+        vocabularies: get("vocabularies"),
+        grammars: get("grammars"),
+        matchers: get("matchers"),
+        models: get("models"),
+        requests: get("requests"),
+      };
+    },
     view: (address, bytes) => toArrayBuffer(address, 0, bytes),
   });
 }

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../generation/result.ts";
+import type { Manifest } from "../models/card.ts";
 import { enums, none, structs } from "./abi.gen.ts";
 import type { Engine, EngineRequest, Generation, SubmitFailure, Timings } from "./engine.ts";
 import { type NativeEvent, readEvents } from "./events.ts";
@@ -8,29 +9,36 @@ import { reportOf, writeField, writeStruct } from "./memory.ts";
 import type { NativeVocabulary } from "./vocabulary.ts";
 import { listen } from "./wake.ts";
 
-export type NativeModel = {
-  /** Logits without weights: a hash of seed, position and token. */
-  readonly kind: "noise";
-  readonly seed: number;
-  readonly shape: keyof typeof enums.NoiseShape;
-  /** Tokens. */
-  readonly contextMax: number;
-  /** Token sequences that the shape `pulled` likes to write. */
-  readonly phrases: readonly (readonly number[])[];
-};
+/** A model read from disk, or one without weights whose logits are a hash of seed, position and token. */
+export type NativeModel =
+  | { readonly kind: "file"; readonly manifest: Manifest }
+  | {
+      readonly kind: "noise";
+      readonly seed: number;
+      readonly shape: keyof typeof enums.NoiseShape;
+      /** Token sequences that the shape `pulled` likes to write. */
+      readonly phrases: readonly (readonly number[])[];
+    };
 
 export type NativeOptions = {
   readonly vocabulary: NativeVocabulary;
   readonly model: NativeModel;
   /** Requests that run at once. */
   readonly slots?: number;
+  /** Requests that wait at most. */
+  readonly queueMax?: number;
+  /** Tokens of a sequence, where the model's own context is to be cut. */
+  readonly contextMax?: number;
+  /** Threads that compute; as many as the machine has by default. */
+  readonly threads?: number;
 };
 
 /** Starts the native engine on a model. Its memory is gone once it is disposed, and the views over it with it. */
-export async function openEngine({ vocabulary, model, slots = 0 }: NativeOptions): Promise<Result<Engine, string>> {
+export async function openEngine(options: NativeOptions): Promise<Result<Engine, string>> {
+  const { vocabulary } = options;
   const { library } = vocabulary;
   const report = reportOf(structs.ModelReport);
-  const status = openModel(vocabulary, model, slots, report.bytes);
+  const status = openModel(options, report.bytes);
   if (status !== statuses.ok) return fail(library.errorText());
   const handle = report.get("handle");
   const rows = slotRows(library, report.get);
@@ -75,7 +83,7 @@ export async function openEngine({ vocabulary, model, slots = 0 }: NativeOptions
       return {
         running: counts.get("running"),
         queued: counts.get("queued"),
-        grammars: counts.get("grammars"),
+        grammars: library.liveCounts().grammars,
         cacheBytes: counts.get("cache_bytes"),
       };
     },
@@ -117,17 +125,23 @@ function slotRows(library: Library, get: (name: keyof typeof structs.ModelReport
   }));
 }
 
-function openModel(
-  vocabulary: NativeVocabulary,
-  model: NativeModel,
-  slots: number,
-  report: Uint8Array<ArrayBuffer>,
-): number {
-  const options = writeStruct(structs.NoiseOptions, {
+/** Zero stands for a default. */
+function openModel(options: NativeOptions, report: Uint8Array<ArrayBuffer>): number {
+  const { vocabulary, model, slots = 0, queueMax = 0, contextMax = 0, threads = 0 } = options;
+  const { calls } = vocabulary.library;
+  const general = writeStruct(structs.ModelOptions, {
+    slots,
+    queue_max: queueMax,
+    context_max: contextMax,
+    threads,
+  });
+  if (model.kind === "file") {
+    const manifest = new TextEncoder().encode(JSON.stringify(model.manifest));
+    return calls.tenon_model_load(vocabulary.handle, manifest, manifest.length, general, report);
+  }
+  const noise = writeStruct(structs.NoiseOptions, {
     seed: model.seed,
     shape: enums.NoiseShape[model.shape],
-    context_max: model.contextMax,
-    slots,
     phrases: model.phrases.length,
   });
   const tokens = Uint32Array.from(model.phrases.flat());
@@ -136,7 +150,7 @@ function openModel(
     end += phrase.length;
     return end;
   });
-  return vocabulary.library.calls.tenon_model_noise(vocabulary.handle, options, tokens, ends, report);
+  return calls.tenon_model_noise(vocabulary.handle, noise, tokens, ends, general, report);
 }
 
 /** The handle of the request. */

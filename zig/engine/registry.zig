@@ -2,9 +2,9 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const grammar = @import("../grammar.zig");
 const limits = @import("../limits.zig");
+const models = @import("../model.zig");
 const scheduling = @import("../scheduler.zig");
 const Handles = @import("../stdx.zig").Handles;
-const Noise = scheduling.noise.Noise;
 const Vocabulary = @import("../vocabulary.zig").Vocabulary;
 const io = std.Io.Threaded.global_single_threaded.io();
 
@@ -201,21 +201,63 @@ pub const Registry = struct {
 
     pub const ModelView = struct { handle: u32, entry: *ModelEntry };
 
-    /// A model without weights over this vocabulary; `options.vocabulary_count` is set here.
-    pub fn modelNoise(self: *Registry, vocabulary: u32, options: scheduling.noise.Options, slots: u32, report: *Report) Failure!ModelView {
+    /// A model without weights over this vocabulary; `wanted.vocabulary_count` is set here.
+    pub fn modelNoise(
+        self: *Registry,
+        vocabulary: u32,
+        wanted: scheduling.noise.Options,
+        options: scheduling.Options,
+        report: *Report,
+    ) Failure!ModelView {
         const source = try self.takeVocabulary(vocabulary);
         errdefer self.giveBack(source);
-        var complete = options;
+        var complete = wanted;
         complete.vocabulary_count = source.vocabulary.count;
-        for (options.phrases) |phrase| for (phrase) |token| if (token >= complete.vocabulary_count)
+        for (wanted.phrases) |phrase| for (phrase) |token| if (token >= complete.vocabulary_count)
             return report.fail(error.Invalid, "token {d} of a phrase is outside the vocabulary", .{token});
-        const noise: *Noise = try .create(self.gpa, complete);
-        errdefer noise.destroy();
-        return self.modelStart(.{ .noise = noise }, source, slots, report);
+        const backend: scheduling.Backend = .{ .noise = try .create(self.gpa, complete) };
+        errdefer backend.destroy();
+        return self.modelStart(backend, source, options, report);
     }
 
-    fn modelStart(self: *Registry, backend: scheduling.Backend, vocabulary: *VocabularyEntry, slots: u32, report: *Report) Failure!ModelView {
-        const scheduler = scheduling.Scheduler.create(self.gpa, backend, vocabulary.vocabulary, .{ .slots = slots }) catch |err| switch (err) {
+    /// A model from the files that the manifest names. `threads` compute, as many as the machine has when 0.
+    pub fn modelLoad(
+        self: *Registry,
+        vocabulary: u32,
+        manifest: []const u8,
+        threads: u32,
+        options: scheduling.Options,
+        report: *Report,
+    ) Failure!ModelView {
+        const source = try self.takeVocabulary(vocabulary);
+        errdefer self.giveBack(source);
+        const machine: u32 = @intCast(std.Thread.getCpuCount() catch 1);
+        var diagnostic: models.Diagnostic = .{};
+        const model = models.Model.load(self.gpa, manifest, .{
+            .threads = if (threads == 0) machine else threads,
+        }, &diagnostic) catch |err| switch (err) {
+            error.OutOfMemory => return error.OutOfMemory,
+            error.Invalid => return report.fail(error.Failed, "{s}", .{diagnostic.text()}),
+            error.ThreadsUnavailable => return report.fail(error.Failed, "threads to compute could not be started", .{}),
+        };
+        const backend: scheduling.Backend = .{ .model = model };
+        errdefer backend.destroy();
+        if (model.vocabulary_count != source.vocabulary.count) return report.fail(
+            error.Invalid,
+            "the vocabulary has {d} tokens, the model {d}",
+            .{ source.vocabulary.count, model.vocabulary_count },
+        );
+        return self.modelStart(backend, source, options, report);
+    }
+
+    fn modelStart(
+        self: *Registry,
+        backend: scheduling.Backend,
+        vocabulary: *VocabularyEntry,
+        options: scheduling.Options,
+        report: *Report,
+    ) Failure!ModelView {
+        const scheduler = scheduling.Scheduler.create(self.gpa, backend, vocabulary.vocabulary, options) catch |err| switch (err) {
             error.OutOfMemory => return error.OutOfMemory,
             error.NoSockets => return report.fail(error.Failed, "no pair of sockets could be opened", .{}),
         };
@@ -241,9 +283,7 @@ pub const Registry = struct {
             break :blk found;
         };
         entry.scheduler.destroy();
-        switch (entry.backend) {
-            .noise => |noise| noise.destroy(),
-        }
+        entry.backend.destroy();
         self.lock.lockUncancelable(io);
         defer self.lock.unlock(io);
         for (self.requests.all()) |slot| if (slot) |request| if (request.model == entry) self.dropRequest(request);
@@ -251,31 +291,31 @@ pub const Registry = struct {
         self.gpa.destroy(entry);
     }
 
-    pub const Counts = struct {
-        running: u32,
-        queued: u32,
-        vocabularies: u32,
-        grammars: u32,
-        matchers: u32,
-        models: u32,
-        requests: u32,
-        cache_bytes: usize,
-    };
+    pub const ModelCounts = struct { running: u32, queued: u32, cache_bytes: usize };
 
-    /// Running, queued and cache are this model's; the others count what is alive in the process.
-    pub fn modelCounts(self: *Registry, handle: u32) Failure!Counts {
+    pub fn modelCounts(self: *Registry, handle: u32) Failure!ModelCounts {
         self.lock.lockUncancelable(io);
         defer self.lock.unlock(io);
         const scheduler = (self.models.get(handle) orelse return error.Stale).scheduler;
         return .{
             .running = scheduler.running.load(.monotonic),
             .queued = scheduler.queue.len(),
+            .cache_bytes = scheduler.cache_bytes.load(.monotonic),
+        };
+    }
+
+    pub const LiveCounts = struct { vocabularies: u32, grammars: u32, matchers: u32, models: u32, requests: u32 };
+
+    /// Handles that name something, in the whole process.
+    pub fn liveCounts(self: *Registry) LiveCounts {
+        self.lock.lockUncancelable(io);
+        defer self.lock.unlock(io);
+        return .{
             .vocabularies = self.vocabularies.count(),
             .grammars = self.grammars.count(),
             .matchers = self.matchers.count(),
             .models = self.models.count(),
             .requests = self.requests.count(),
-            .cache_bytes = scheduler.cache_bytes.load(.monotonic),
         };
     }
 
@@ -319,7 +359,7 @@ pub const Registry = struct {
         complete.program = if (source) |found| found.program else null;
         if (source) |found| if (found.vocabulary != target.vocabulary)
             return report.fail(error.Invalid, "the grammar was compiled for another vocabulary", .{});
-        const context_max = target.backend.contextMax();
+        const context_max = target.scheduler.shared.context_max;
         if (scheduling.Misfit.find(&complete, target.vocabulary.vocabulary.count, context_max)) |found| switch (found) {
             .invalid => |reason| return report.fail(error.Invalid, "{s}", .{reason}),
             .limit => |counts| return report.fail(error.Invalid, "the shortest answer has {d} tokens, the limit is {d}", .{ counts.cost_min, counts.tokens_max }),
@@ -337,7 +377,7 @@ pub const Registry = struct {
         errdefer _ = self.requests.remove(handle);
         entry.request.handle = handle;
         target.scheduler.submit(&entry.request) catch
-            return report.fail(error.Overloaded, "{d} requests are waiting", .{limits.scheduler.queue_requests});
+            return report.fail(error.Overloaded, "{d} requests are waiting", .{target.scheduler.queue_max});
         if (source) |found| found.references += 1;
         return handle;
     }

@@ -1,12 +1,15 @@
 const std = @import("std");
 const limits = @import("../limits.zig").scheduler;
+const models = @import("../model.zig");
+pub const Model = models.Model;
 pub const Noise = @import("noise.zig").Noise;
 
 /// What computes logits. Used by the scheduler thread only.
 pub const Backend = union(enum) {
     noise: *Noise,
+    model: *Model,
 
-    pub const Sequence = union(enum) { noise: *Noise.Sequence };
+    pub const Sequence = union(enum) { noise: *Noise.Sequence, model: *models.Sequence };
 
     /// Tokens to append to a sequence, and where the logits of the last one go, if anywhere.
     pub const Item = struct { sequence: Sequence, tokens: []const u32, logits: ?[*]f32 };
@@ -16,6 +19,7 @@ pub const Backend = union(enum) {
     pub fn vocabularyCount(backend: Backend) u32 {
         return switch (backend) {
             .noise => |noise| noise.options.vocabulary_count,
+            .model => |model| model.vocabulary_count,
         };
     }
 
@@ -23,24 +27,27 @@ pub const Backend = union(enum) {
     pub fn contextMax(backend: Backend) u32 {
         return switch (backend) {
             .noise => |noise| noise.options.context_max,
+            .model => |model| model.context_max,
         };
     }
 
     pub fn cacheBytes(backend: Backend) usize {
         return switch (backend) {
-            .noise => |noise| noise.cacheBytes(),
+            inline else => |own| own.cacheBytes(),
         };
     }
 
     pub fn sequenceCreate(backend: Backend) error{OutOfMemory}!Sequence {
         return switch (backend) {
             .noise => |noise| .{ .noise = try noise.sequenceCreate() },
+            .model => |model| .{ .model = try model.sequenceCreate() },
         };
     }
 
     pub fn sequenceDestroy(backend: Backend, sequence: Sequence) void {
         switch (backend) {
             .noise => |noise| noise.sequenceDestroy(sequence.noise),
+            .model => |model| model.sequenceDestroy(sequence.model),
         }
     }
 
@@ -53,6 +60,18 @@ pub const Backend = union(enum) {
                     to.* = .{ .sequence = from.sequence.noise, .tokens = from.tokens, .logits = from.logits };
                 try noise.forward(own[0..items.len], cancel);
             },
+            .model => |model| {
+                var own: [limits.slots_max]models.Item = undefined;
+                for (own[0..items.len], items) |*to, from|
+                    to.* = .{ .sequence = from.sequence.model, .tokens = from.tokens, .logits = from.logits };
+                try model.forward(own[0..items.len], cancel);
+            },
+        }
+    }
+
+    pub fn destroy(backend: Backend) void {
+        switch (backend) {
+            inline else => |own| own.destroy(),
         }
     }
 };

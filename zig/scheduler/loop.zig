@@ -12,7 +12,11 @@ const Wake = @import("wake.zig").Wake;
 const io = std.Io.Threaded.global_single_threaded.io();
 
 pub const Options = struct {
+    /// Requests that run at once, and that wait at most.
     slots: u32 = limits.slots_default,
+    queue_max: u32 = limits.queue_requests,
+    /// Tokens of a sequence, where the model's own context is to be cut.
+    context_max: u32 = std.math.maxInt(u32),
     /// A power of two.
     ring_bytes: u32 = limits.ring_bytes,
 };
@@ -29,6 +33,7 @@ pub const Scheduler = struct {
     masks: []align(std.heap.page_size_min) u32,
     ring: Ring,
     wake: Wake,
+    queue_max: u32,
     queue: Queue(*Request, limits.queue_requests),
     thread: ?std.Thread = null,
     stopping: std.atomic.Value(bool) = .init(false),
@@ -45,7 +50,7 @@ pub const Scheduler = struct {
         std.debug.assert(options.slots > 0 and options.slots <= limits.slots_max);
         const self = try gpa.create(Scheduler);
         errdefer gpa.destroy(self);
-        var shared: slots.Shared = try .init(gpa, backend, vocabulary);
+        var shared: slots.Shared = try .init(gpa, backend, vocabulary, @min(options.context_max, backend.contextMax()));
         errdefer shared.deinit();
         const words = vocabulary.words();
         // Whole pages from the system: rows that are never used are never backed by memory.
@@ -65,6 +70,7 @@ pub const Scheduler = struct {
             .masks = masks,
             .ring = .init(ring_bytes),
             .wake = try .init(),
+            .queue_max = options.queue_max,
             .queue = undefined,
         };
         self.queue.init();
@@ -102,6 +108,7 @@ pub const Scheduler = struct {
 
     /// The request fits (see `Misfit`) and stays alive until its finish event was drained.
     pub fn submit(self: *Scheduler, request: *Request) error{Full}!void {
+        if (self.queue.len() >= self.queue_max) return error.Full;
         try self.queue.push(request);
         self.nudge();
     }

@@ -16,13 +16,15 @@ pub const Shared = struct {
     gpa: Allocator,
     backend: Backend,
     vocabulary: *const Vocabulary,
+    /// Tokens of a sequence.
+    context_max: u32,
     sampler: Sampler,
     /// Every token that may be written where there is no grammar. (words)
     free_mask: []u32,
     /// Two masks of scratch. (2, words)
     scratch: [2][]u32,
 
-    pub fn init(gpa: Allocator, backend: Backend, vocabulary: *const Vocabulary) error{OutOfMemory}!Shared {
+    pub fn init(gpa: Allocator, backend: Backend, vocabulary: *const Vocabulary, context_max: u32) error{OutOfMemory}!Shared {
         var sampler: Sampler = try .init(gpa, vocabulary.count);
         errdefer sampler.deinit(gpa);
         const words = vocabulary.words();
@@ -35,6 +37,7 @@ pub const Shared = struct {
             .gpa = gpa,
             .backend = backend,
             .vocabulary = vocabulary,
+            .context_max = context_max,
             .sampler = sampler,
             .free_mask = masks[0..words],
             .scratch = .{ masks[words .. 2 * words], masks[2 * words ..] },
@@ -104,7 +107,7 @@ pub const Slot = struct {
             .phase = .prefill,
             .request = request,
             .begun_ms = nowMs(),
-            .generated_max = @min(request.tokens_max, slot.shared.backend.contextMax() - @as(u32, @intCast(request.tokens.len))),
+            .generated_max = @min(request.tokens_max, slot.shared.context_max - @as(u32, @intCast(request.tokens.len))),
         };
         slot.prompted_ms = slot.begun_ms;
         if (request.cancelled.load(.monotonic)) return slot.finish(.cancelled);
