@@ -1,23 +1,37 @@
-import type { Tool } from "../generation/request.ts";
-import type { IrBuilder, NodeId, ValueId } from "../grammar/ir.ts";
+import type { IrBuilder, JsonStyle, NodeId, ValueId } from "../grammar/ir.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 
-/** How one family of models writes tool calls, said once: its grammar, its markers and its history. */
+/** How one family of models writes tool calls, said once: its grammar with the channels, its markers and its history. */
 export type Dialect = {
   readonly name: "hermes" | "mistral_nemo" | "llama3_json";
-  /** What may not be completed in text when no call is allowed, and where a call begins under auto. */
-  markers(tokenizer: Tokenizer): readonly string[];
-  /** The node of 1…callsMax calls to `tools`, with channels; nothing before the first or after the last. */
+  /** Texts, or tokens of that text, with which a call begins; a format without one tells a call by how the answer begins. */
+  readonly markers: readonly string[];
+  /** Calls that one answer can carry. */
+  readonly callsMax: number;
+  /**
+   * The texts in which a template may show one call of the history, canonical first. `call.arguments` is JSON text as templates
+   * write it, with a space after `,` and `:`.
+   */
+  encodings(call: EncodedCall): readonly string[];
+  /** Whether the source of a template that shows no call speaks of this format. */
+  isNamedBy(template: string): boolean;
+  /** The node of 1…callsMax calls; nothing before the first or after the last. */
   calls(builder: IrBuilder, frame: CallFrame): NodeId;
-  /** The node of a whole answer in which text may stand before, between and after calls, as the format allows. */
+  /** The node of a whole answer, in which text may stand before, between and after calls as the format allows. */
   auto(builder: IrBuilder, frame: CallFrame): NodeId;
-  /** The node of text in which no call can begin. */
-  none(builder: IrBuilder, tokenizer: Tokenizer, tools: readonly Tool[]): NodeId;
+  /** The node of text in which no call of these tools can begin. */
+  none(builder: IrBuilder, tokenizer: Tokenizer, names: readonly string[]): NodeId;
 };
 
 export type CallFrame = {
   readonly tokenizer: Tokenizer;
-  /** The offered tools, each with the compiled value of its arguments. */
-  readonly tools: readonly { readonly name: string; readonly arguments: ValueId }[];
+  /** The offered tools, at least one, each with the value of its arguments. Names are distinct, and the same inside JSON quotes. */
+  readonly tools: readonly CallableTool[];
+  /** Of the arguments. */
+  readonly style: JsonStyle;
   readonly callsMax: number;
 };
+
+export type CallableTool = { readonly name: string; readonly arguments: ValueId };
+
+export type EncodedCall = { readonly id: string; readonly name: string; readonly arguments: string };

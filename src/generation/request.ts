@@ -102,4 +102,6 @@ export type Policy = {
   /** Characters of whitespace inside one JSON value beyond one space after `,` and `:`. */
   readonly whitespace: "compact" | "flexible" | number;
   readonly spelling: "canonical" | "spec";
+  /** Whether known formats constrain, as they do by default, or say nothing. */
+  readonly format?: "assert" | "annotate";
 };

@@ -1,4 +1,4 @@
-import type { Case, Ir, JsonStyle, Marker, Node, NodeId, ValueId } from "../../src/grammar/ir.ts";
+import type { Case, ChannelName, Ir, JsonStyle, Marker, Node, NodeId, ValueId } from "../../src/grammar/ir.ts";
 import { type Json, parseJsonBytes } from "./json-bytes.ts";
 import { compareNumbers, isWholeNumber } from "./rational.ts";
 
@@ -20,6 +20,33 @@ export function symbolsOf(text: string): OutputSymbol[] {
 export function accepts(ir: Ir, output: readonly OutputSymbol[]): boolean {
   return new Acceptor(ir, output).ends(ir.root, 0).has(output.length);
 }
+
+/**
+ * The output cut into runs of one channel, by the first alternative in order; `undefined` where it is not accepted. Tokens that
+ * stand for themselves have no bytes.
+ */
+export function channelRuns(
+  ir: Ir,
+  output: readonly OutputSymbol[],
+): [channel: ChannelName, text: string][] | undefined {
+  for (const { end, path } of new Acceptor(ir, output).walks(ir.root, 0, "text")) {
+    if (end !== output.length) continue;
+    const runs: { channel: ChannelName; bytes: number[] }[] = [];
+    for (const { from, to, channel } of path) {
+      const last = runs.at(-1);
+      const bytes = output.slice(from, to).filter((symbol) => symbol < 256);
+      if (last?.channel === channel) last.bytes.push(...bytes);
+      else if (bytes.length > 0) runs.push({ channel, bytes });
+    }
+    return runs.map(({ channel, bytes }) => [channel, new TextDecoder().decode(Uint8Array.from(bytes))]);
+  }
+  return undefined;
+}
+
+type Walk = {
+  readonly end: number;
+  readonly path: readonly { readonly from: number; readonly to: number; readonly channel: ChannelName }[];
+};
 
 /** Where a value's text may end when only the schema matters: whitespace and spelling are free. */
 export function acceptsJson(ir: Ir, value: ValueId, text: string): boolean {
@@ -118,6 +145,52 @@ class Acceptor {
       if (completed || barred || control) return ends;
       if (node.controls || isUtf8(bytes)) ends.add(end);
       if (end === this.#output.length) return ends;
+    }
+  }
+
+  /** Every way through a node, the preferred ones first. */
+  *walks(id: NodeId, start: number, channel: ChannelName): Generator<Walk, void> {
+    const node = this.#ir.nodes[id];
+    switch (node?.kind) {
+      case "sequence":
+        return yield* this.#walkAll(node.items, start, channel);
+      case "choice":
+        for (const item of node.items) yield* this.walks(item, start, channel);
+        return;
+      case "repeat":
+        return yield* this.#walkRepeat(node, 0, start, channel);
+      case "channel":
+        return yield* this.walks(node.item, start, node.channel);
+      default:
+        for (const end of [...this.ends(id, start)].sort((a, b) => a - b)) {
+          yield { end, path: [{ from: start, to: end, channel }] };
+        }
+    }
+  }
+
+  *#walkAll(items: readonly NodeId[], start: number, channel: ChannelName): Generator<Walk, void> {
+    const [first, ...others] = items;
+    if (first === undefined) return yield { end: start, path: [] };
+    for (const head of this.walks(first, start, channel)) {
+      for (const tail of this.#walkAll(others, head.end, channel)) {
+        yield { end: tail.end, path: [...head.path, ...tail.path] };
+      }
+    }
+  }
+
+  *#walkRepeat(
+    node: Node & { kind: "repeat" },
+    round: number,
+    start: number,
+    channel: ChannelName,
+  ): Generator<Walk, void> {
+    if (round >= node.min) yield { end: start, path: [] };
+    if (round === (node.max ?? Number.POSITIVE_INFINITY)) return;
+    for (const head of this.walks(node.item, start, channel)) {
+      if (head.end === start) continue;
+      for (const tail of this.#walkRepeat(node, round + 1, head.end, channel)) {
+        yield { end: tail.end, path: [...head.path, ...tail.path] };
+      }
     }
   }
 

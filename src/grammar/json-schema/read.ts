@@ -81,7 +81,7 @@ export class SchemaReader {
     const { json, pointer } = conjunct;
     if (json.kind === "boolean") return json.value ? anything : { ...anything, silent: false, types: 0 };
     if (json.kind !== "object") {
-      this.refuse(pointer, "", "a schema has to be an object or a boolean");
+      this.refuse(pointer, "", "has to be an object or a boolean");
       return anything;
     }
     const draft = draftOf(json);
@@ -121,8 +121,8 @@ export class SchemaReader {
       if (keyword?.status !== "refused" || keyword.harmless?.(value, entries) === true) continue;
       if ((left & (keyword.of === "any" ? everyType : types[keyword.of])) === 0) continue;
       if (name === "format" && !this.#assertFormats) continue;
-      const what = name === "format" && value.kind === "string" ? `format ${JSON.stringify(value.value)}` : "keyword";
-      this.refuse(pointer, name, `this ${what} cannot be enforced yet`);
+      const named = name === "format" && value.kind === "string" ? `${JSON.stringify(value.value)} ` : "";
+      this.refuse(pointer, name, `${named}cannot be enforced yet`);
     }
   }
 

@@ -71,5 +71,5 @@ export type Applicator = {
   readonly parts: readonly Conjunct[];
 };
 
-/** A schema that cannot be enforced, by the place of the sub-schema and its keyword; `reason` completes "'keyword' …". */
+/** A schema that cannot be enforced: the place of the sub-schema, its keyword ("" for the sub-schema itself), and what is wrong, a predicate. */
 export type Refusal = { readonly pointer: string; readonly keyword: string; readonly reason: string };

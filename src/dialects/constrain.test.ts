@@ -1,0 +1,354 @@
+import { describe, expect, test } from "bun:test";
+import { accepts, channelRuns, type OutputSymbol, symbolsOf, tokenSymbol } from "../../tests/oracle/ir-acceptor.ts";
+import type { Constraint } from "../generation/answer.ts";
+import type { Failure } from "../generation/failure.ts";
+import type { Request, Tool, ToolChoice } from "../generation/request.ts";
+import type { Ir } from "../grammar/ir.ts";
+import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import { constrain, grammarOf } from "./constrain.ts";
+import type { Dialect } from "./dialect.ts";
+import { hermes } from "./hermes.ts";
+import { llama3Json } from "./llama3-json.ts";
+import { mistralNemo } from "./mistral-nemo.ts";
+
+/** Only what grammars ask for: the ids of special tokens. */
+const special = ["<tool_call>", "</tool_call>", "[TOOL_CALLS]", "<|python_tag|>", "<|other|>"];
+const tokenizer: Tokenizer = {
+  encode: () => new Uint32Array(),
+  decode: () => new Uint8Array(),
+  idOf: (text) => (special.includes(text) ? special.indexOf(text) : undefined),
+  vocabulary: { count: 0, bytes: new Uint8Array(), offsets: new Uint32Array(1), kinds: new Uint8Array() },
+  bos: undefined,
+  addBos: false,
+  stopTokens: [7],
+};
+
+function tool(name: string, parameters?: unknown): Tool {
+  return {
+    name,
+    description: undefined,
+    parameters: parameters === undefined ? undefined : JSON.stringify(parameters),
+    strict: false,
+    param: `tools[${name}]`,
+    source: "{}",
+  };
+}
+
+const weather = tool("get_weather", { type: "object", properties: { city: { type: "string" } }, required: ["city"] });
+const tools = [weather, tool("get"), tool("get_time"), tool("get_time_zone")];
+
+function request(overrides: Partial<Request>): Request {
+  return {
+    id: "r",
+    model: undefined,
+    messages: [],
+    tools,
+    toolChoice: { mode: "auto" },
+    parallelCalls: true,
+    answer: { kind: "text" },
+    sampling: {
+      temperature: 1,
+      topK: 0,
+      topP: 1,
+      minP: 0,
+      repeatPenalty: 1,
+      frequencyPenalty: 0,
+      presencePenalty: 0,
+      seed: undefined,
+      logitBias: [],
+    },
+    tokensMax: undefined,
+    stop: [],
+    logprobs: undefined,
+    holdCalls: false,
+    templateVariables: {},
+    policy: { additional: "closed", order: undefined, whitespace: 64, spelling: "canonical" },
+    ...overrides,
+  };
+}
+
+function irOf(dialect: Dialect, overrides: Partial<Request>): Ir {
+  const built = grammarOf(request(overrides), { dialect, tokenizer, callsMax: 3 });
+  if (!built.ok || built.value.ir === undefined) throw new Error(JSON.stringify(built));
+  return built.value.ir;
+}
+
+/** Bytes of a text in which the special tokens of `tokens` stand as tokens. */
+function output(text: string, tokens: readonly string[] = []): OutputSymbol[] {
+  const parts = text.split(/(<\/?tool_call>|\[TOOL_CALLS\]|<\|[a-z_]+\|>)/);
+  return parts.flatMap((part) => (tokens.includes(part) ? [tokenSymbol(special.indexOf(part))] : symbolsOf(part)));
+}
+
+type Case = readonly [choice: ToolChoice | Partial<Request>, accepted: readonly string[], rejected: readonly string[]];
+
+function check(dialect: Dialect, cases: readonly Case[]): void {
+  test.each(cases.map((item) => [JSON.stringify(item[0]), ...item] as const))("%s", (_, choice, accepted, rejected) => {
+    const ir = irOf(dialect, "mode" in choice ? { toolChoice: choice } : choice);
+    for (const tokens of [[], special]) {
+      const found = [...accepted, ...rejected].filter((text) => accepts(ir, output(text, tokens)));
+      expect(found).toEqual([...accepted]);
+    }
+  });
+}
+
+const required = { mode: "required" } as const;
+const auto = { mode: "auto" } as const;
+const none = { mode: "none" } as const;
+const answer = {
+  kind: "json_schema",
+  schema: '{"type":"object","properties":{"a":{"type":"null"}}}',
+  param: "format",
+} as const;
+
+describe("hermes", () => {
+  const call = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>';
+  const time = '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>';
+  check(hermes, [
+    [
+      required,
+      [
+        call,
+        '<tool_call>{"name":"get_time","arguments":{}}</tool_call>',
+        '<tool_call>\n{ "name" : "get" , "arguments" : {} }\n</tool_call>',
+        `${call}\n${time}`,
+        `${call}${time}${time}`,
+      ],
+      [
+        "",
+        "Sure.",
+        `Sure. ${call}`,
+        `${call}\n`,
+        `${call} `,
+        `${call}\n${time}\n${time}\n${time}`,
+        '<tool_call>\n{"name": "get_tim", "arguments": {}}\n</tool_call>',
+        '<tool_call>\n{"name": "get_time_zones", "arguments": {}}\n</tool_call>',
+        '<tool_call>\n{"name": "get_time", "arguments": {"city": "Paris"}}\n</tool_call>',
+        '<tool_call>\n{"name": "get_weather", "arguments": {}}\n</tool_call>',
+        '<tool_call>\n{"arguments": {}, "name": "get"}\n</tool_call>',
+        '<tool_call>\n{"name": "get", "arguments": "{}"}\n</tool_call>',
+        '<tool_call>\n\n{"name": "get", "arguments": {}}\n</tool_call>',
+      ],
+    ],
+    [{ mode: "named", name: "get_time" }, [time], [call, `${time}\n${time}`]],
+    [{ mode: "allowed", force: true, names: ["get", "get_time"] }, [time, `${time}\n${time}`], [call, "Hm."]],
+    [{ mode: "allowed", force: false, names: ["get_time"] }, [time, "Hm."], [call]],
+    [{ toolChoice: required, parallelCalls: false }, [call], [`${call}\n${time}`]],
+    [{ toolChoice: auto, parallelCalls: false }, ["Hm.", call, `${call} Done.`], [`${call}\n${time}`]],
+    [
+      auto,
+      ["", "Hm. <tool", "Hm.<|other|>", call, `Let me see.\n${call}\n${time} Done.`, "</tool_call>"],
+      ["<tool_call>", `${call}<tool_call>`, "Hm. <tool_call>{}</tool_call>", call.replace("get_weather", "get_wind")],
+    ],
+    [none, ["", "Hm. <tool_call", "{}"], ["<tool_call>", `Hm. ${call}`]],
+    [{ answer }, [call, '{"a": null}', "{}"], ["Hm.", `{}${call}`, `${call}{}`, '{"b": 1}']],
+    [{ answer, toolChoice: none }, ['{"a": null}'], ["Hm.", call]],
+    [{ answer: { kind: "json_object" }, toolChoice: none }, ['{"x": [1]}'], ["[1]", "Hm."]],
+    [{ answer: { kind: "json_object" }, tools: [] }, ['{"x": [1]}'], ["[1]", "Hm."]],
+  ]);
+
+  test("every byte has its channel", () => {
+    const runs = channelRuns(irOf(hermes, {}), output(`Let me see.\n${call}\n${time}\n\nDone.`));
+    expect(runs).toEqual([
+      ["text", "Let me see."],
+      ["markup", '\n<tool_call>\n{"name": "'],
+      ["call_name", "get_weather"],
+      ["markup", '", "arguments": '],
+      ["argument_json", '{"city": "Paris"}'],
+      ["markup", '}\n</tool_call>\n<tool_call>\n{"name": "'],
+      ["call_name", "get_time"],
+      ["markup", '", "arguments": '],
+      ["argument_json", "{}"],
+      ["markup", "}\n</tool_call>\n"],
+      ["text", "\nDone."],
+    ]);
+  });
+
+  test("names that begin alike share their beginning", () => {
+    const ir = irOf(hermes, { toolChoice: required });
+    const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+    const channels = ir.nodes.flatMap((node) =>
+      node.kind === "channel" && node.channel === "call_name" ? [node.item] : [],
+    );
+    const edges = channels
+      .map((id) => ir.nodes[id])
+      .map((node) => (node?.kind === "bytes" ? text(node.bytes) : undefined));
+    expect(edges.sort()).toEqual(["_", "_zone", "get", "time", "weather"]);
+  });
+});
+
+describe("mistral_nemo", () => {
+  const call = '[TOOL_CALLS][{"name": "get_time", "arguments": {}}]';
+  const two = '[TOOL_CALLS] [{"name": "get_time", "arguments": {}}, {"name":"get","arguments":{}}]';
+  check(mistralNemo, [
+    [required, [call, two], ["", "[TOOL_CALLS][]", `${call}${call}`, `Hm. ${call}`, `${call}!`, "[TOOL_CALLS]["]],
+    [{ mode: "named", name: "get_time" }, [call], [two]],
+    [auto, ["", "Hm.", "[TOOL_CALL", call, `Hm.${two}`], ["[TOOL_CALLS]", `${call} Done.`, "[TOOL_CALLS] Hm."]],
+    [none, ["Hm. [TOOL_CALL"], [call, "[TOOL_CALLS]"]],
+    [{ answer }, [call, "{}"], ["Hm.", `{}${call}`]],
+  ]);
+
+  test("every byte has its channel", () => {
+    expect(channelRuns(irOf(mistralNemo, {}), output(`Hm.${two}`, ["[TOOL_CALLS]"]))).toEqual([
+      ["text", "Hm."],
+      ["markup", ' [{"name": "'],
+      ["call_name", "get_time"],
+      ["markup", '", "arguments": '],
+      ["argument_json", "{}"],
+      ["markup", '}, {"name":"'],
+      ["call_name", "get"],
+      ["markup", '","arguments":'],
+      ["argument_json", "{}"],
+      ["markup", "}]"],
+    ]);
+  });
+});
+
+describe("llama3_json", () => {
+  const call = '{"name": "get_time", "parameters": {}}';
+  check(llama3Json, [
+    [required, [call, `<|python_tag|>${call}`], ["", "Hm.", `${call}; ${call}`, ` ${call}`, '{"name": "get_time"']],
+    [{ mode: "named", name: "get" }, ['{"name":"get","parameters":{}}'], [call]],
+    [
+      auto,
+      [
+        "",
+        "Hm.",
+        call,
+        `\n ${call}`,
+        '{"name": "get_t',
+        '{"name": "get_tim", "parameters": 1',
+        '{"name": "get_times"}',
+        '{ "name"  : "get_time"',
+        `Hm. ${call} and more`,
+        `Hm. <|python_tag|>${call}`,
+        "<|other|>Hm.",
+        "{}",
+      ],
+      ['{"name": "get_time"', ' {"name":"get_time", "x": 1}', `${call} and more`, "<|python_tag|>Hm."],
+    ],
+    [none, ["", "Hm.", ' {"name": "get_tim', `Hm. ${call}`], [call, ` ${call}`, '{ "name" : "get"', "<|python_tag|>"]],
+    [{ answer }, [call, "{}", '{"a": null}'], ["Hm.", '{"name": "get_time"}']],
+  ]);
+
+  test("every byte has its channel", () => {
+    const markup = ['\n{"name": "', '", "parameters": ', "}"];
+    expect(channelRuns(irOf(llama3Json, {}), output(`\n${call}`))).toEqual([
+      ["markup", markup[0] ?? ""],
+      ["call_name", "get_time"],
+      ["markup", markup[1] ?? ""],
+      ["argument_json", "{}"],
+      ["markup", markup[2] ?? ""],
+    ]);
+    expect(channelRuns(irOf(llama3Json, {}), output("\nHm."))).toEqual([["text", "\nHm."]]);
+  });
+});
+
+describe("constrain", () => {
+  const context = { dialect: hermes, tokenizer, callsMax: 16 };
+  test.each<[overrides: Partial<Request>, constraint: Constraint, hasGrammar: boolean]>([
+    [{ tools: [] }, "none", false],
+    [{ tools: [], toolChoice: none }, "none", false],
+    [{ toolChoice: none }, "triggered", true],
+    [{}, "triggered", true],
+    [{ toolChoice: required }, "enforced", true],
+    [{ answer }, "enforced", true],
+    [{ tools: [], answer }, "enforced", true],
+  ])("%j is %s", (overrides, constraint, hasGrammar) => {
+    const result = constrain(request(overrides), context);
+    if (!result.ok) throw new Error(JSON.stringify(result.failure));
+    expect([result.value.constraint, result.value.ir !== undefined]).toEqual([constraint, hasGrammar]);
+    expect(result.value.stopTokens).toEqual([7]);
+  });
+
+  const bad = tool("bad", { properties: { a: { type: "string", pattern: "x" } } });
+  test.each<[name: string, overrides: Partial<Request>, failure: Failure]>([
+    [
+      "forced without tools",
+      { tools: [], toolChoice: required },
+      {
+        kind: "invalid",
+        message: "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
+        param: "tool_choice",
+      },
+    ],
+    [
+      "an unknown name",
+      { toolChoice: { mode: "named", name: "x" } },
+      { kind: "invalid", message: "Tool choice 'x' not found in 'tools' parameter.", param: "tool_choice" },
+    ],
+    [
+      "two constraints",
+      { toolChoice: required, answer },
+      {
+        kind: "invalid",
+        message: "A forced tool call and an answer format are two constraints, and two constraints cannot be composed.",
+        param: "tool_choice",
+      },
+    ],
+    [
+      "a doubled name",
+      { tools: [weather, weather] },
+      { kind: "invalid", message: "Tool names must be unique.", param: "tools" },
+    ],
+    [
+      "a name no dialect can write",
+      { tools: [tool('a"b')] },
+      { kind: "invalid", message: 'Invalid tool name "a\\"b": no dialect can write it.', param: 'tools[a"b]' },
+    ],
+    [
+      "a schema",
+      { tools: [weather, bad] },
+      {
+        kind: "constraint",
+        message: "Invalid schema for function 'bad': 'pattern' at '/properties/a' cannot be enforced yet.",
+        param: "tools[bad]",
+        pointer: "/properties/a",
+        keyword: "pattern",
+      },
+    ],
+    [
+      "a schema that takes no object",
+      { tools: [tool("t", { type: "string" })] },
+      {
+        kind: "constraint",
+        message: "Invalid schema for function 't': the schema accepts no value at all.",
+        param: "tools[t]",
+        pointer: "",
+        keyword: "",
+      },
+    ],
+    [
+      "a format",
+      { answer: { kind: "json_schema", schema: "[", param: "f" } },
+      {
+        kind: "constraint",
+        message: "Invalid schema: the schema is no JSON: a value was expected, line 1 column 2.",
+        param: "f",
+        pointer: "",
+        keyword: "",
+      },
+    ],
+  ])("refuses %s", (_, overrides, failure) => {
+    const result = constrain(request(overrides), context);
+    expect(result.ok ? "accepted" : result.failure).toEqual(failure);
+  });
+
+  test("looks only at tools that may be called", () => {
+    const choice = { mode: "named", name: "get_weather" } as const;
+    expect(constrain(request({ tools: [weather, bad], toolChoice: choice }), context).ok).toBe(true);
+    expect(constrain(request({ tools: [bad], toolChoice: none }), context).ok).toBe(true);
+  });
+
+  test("tells a failure to compile about the schema it comes from", () => {
+    const result = grammarOf(request({ tools: [tool("a", {}), weather] }), context);
+    const constrained = constrain(request({ tools: [tool("a", {}), weather] }), context);
+    if (!result.ok || result.value.ir === undefined || !constrained.ok) throw new Error("refused");
+    const places = result.value.sources.flatMap(({ subject, places }) => places.map((place) => [subject, place]));
+    for (const { origin } of result.value.ir.values) {
+      const failure = constrained.value.failureOf({ message: "is wrong", origin });
+      const [subject, pointer] = places[origin] ?? [];
+      expect(failure).toMatchObject({ kind: "constraint", param: `tools[${subject}]`, pointer });
+    }
+    expect(places).toContainEqual(["get_weather", "/properties/city"]);
+  });
+});

@@ -1,0 +1,194 @@
+import type { Constraint } from "../generation/answer.ts";
+import type { Failure } from "../generation/failure.ts";
+import type { Policy, Request, Tool } from "../generation/request.ts";
+import { fail, ok, type Result } from "../generation/result.ts";
+import { isForced } from "../generation/tool-choice.ts";
+import { encodeIr } from "../grammar/encode.ts";
+import { type Ir, type IrBuilder, irBuilder, type JsonStyle, type NodeId, type ValueId } from "../grammar/ir.ts";
+import { lowerSchema, type SchemaOptions } from "../grammar/json-schema/lower.ts";
+import type { Refusal } from "../grammar/json-schema/schema.ts";
+import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import type { CallableTool, Dialect } from "./dialect.ts";
+import { framer } from "./frame.ts";
+
+/** What may be said in answer to a request, as a grammar. A schema that cannot be enforced is a failure with its place. */
+export function constrain(request: Request, context: ConstrainContext): Result<Constrained, Failure> {
+  const built = grammarOf(request, context);
+  if (!built.ok) return built;
+  const { constraint, ir, sources } = built.value;
+  return ok({
+    constraint,
+    ir: ir && encodeIr(ir),
+    stopTokens: context.tokenizer.stopTokens,
+    failureOf: (failure) => compileFailure(failure, sources),
+  });
+}
+
+export type ConstrainContext = {
+  readonly dialect: Dialect;
+  readonly tokenizer: Tokenizer;
+  /** Calls of one answer. */
+  readonly callsMax: number;
+};
+
+export type Constrained = {
+  readonly constraint: Constraint;
+  /** An encoded Ir; undefined where nothing is constrained. */
+  readonly ir: Uint8Array<ArrayBuffer> | undefined;
+  readonly stopTokens: readonly number[];
+  /** The engine's refusal to compile `ir`, told about the caller's schema. */
+  readonly failureOf: (failure: { readonly message: string; readonly origin: number | undefined }) => Failure;
+};
+
+/** The same before it is encoded. */
+export function grammarOf(
+  request: Request,
+  { dialect, tokenizer, callsMax }: ConstrainContext,
+): Result<{ readonly constraint: Constraint; readonly ir: Ir | undefined; readonly sources: Sources }, Failure> {
+  const { tools, toolChoice, answer, policy } = request;
+  const contradiction = contradictionOf(request);
+  if (contradiction !== undefined) return fail(contradiction);
+  const builder = irBuilder();
+  const sources: Sources = [];
+  const finish = (constraint: Constraint, root: NodeId) => ok({ constraint, ir: builder.finish(root), sources });
+  const { channel, choice } = framer(builder, tokenizer);
+
+  let fitting: NodeId | undefined;
+  if (answer.kind !== "text") {
+    const schema = answer.kind === "json_schema" ? answer.schema : "{}";
+    const param = answer.kind === "json_schema" ? answer.param : "";
+    const options = { ...schemaOptions(policy, "schema"), objectsOnly: answer.kind === "json_object" };
+    const value = lowered(builder, schema, options, sources, { subject: "", param });
+    if (!value.ok) return value;
+    fitting = channel("text", builder.node({ kind: "json", value: value.value, style: jsonStyle(policy) }));
+  }
+  const offered = offeredTools(request);
+  if (offered.length === 0) {
+    if (fitting !== undefined) return finish("enforced", fitting);
+    if (tools.length === 0) return ok({ constraint: "none", ir: undefined, sources });
+    return finish(
+      "triggered",
+      dialect.none(
+        builder,
+        tokenizer,
+        tools.map(({ name }) => name),
+      ),
+    );
+  }
+  const callable: CallableTool[] = [];
+  for (const tool of offered) {
+    const value = argumentsValue(builder, tool, policy, sources);
+    if (!value.ok) return value;
+    callable.push({ name: tool.name, arguments: value.value });
+  }
+  const single = toolChoice.mode === "named" || !request.parallelCalls;
+  const frame = {
+    tokenizer,
+    tools: callable,
+    style: jsonStyle(policy),
+    callsMax: Math.min(single ? 1 : callsMax, dialect.callsMax),
+  };
+  if (isForced(toolChoice)) return finish("enforced", dialect.calls(builder, frame));
+  if (fitting !== undefined) return finish("enforced", choice(dialect.calls(builder, frame), fitting));
+  return finish("triggered", dialect.auto(builder, frame));
+}
+
+/** Where the origins of values lie: schema after schema, each with the pointers of its places. */
+export type Sources = { readonly subject: string; readonly param: string; readonly places: readonly string[] }[];
+
+/** A request that api rooms let through contradicts itself nowhere else; a grammar without an answer must not come of it. */
+function contradictionOf({ tools, toolChoice, answer }: Request): Failure | undefined {
+  const names = toolChoice.mode === "named" ? [toolChoice.name] : toolChoice.mode === "allowed" ? toolChoice.names : [];
+  const missing = names.find((name) => !tools.some((tool) => tool.name === name));
+  const strange = tools.find(({ name }) => name === "" || JSON.stringify(name) !== `"${name}"`);
+  const invalid = (message: string, param = "tool_choice"): Failure => ({ kind: "invalid", message, param });
+  if (missing !== undefined) return invalid(`Tool choice '${missing}' not found in 'tools' parameter.`);
+  if (isForced(toolChoice) && tools.length === 0) {
+    return invalid("Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.");
+  }
+  if (isForced(toolChoice) && answer.kind !== "text") {
+    return invalid(
+      "A forced tool call and an answer format are two constraints, and two constraints cannot be composed.",
+    );
+  }
+  if (strange !== undefined) {
+    return invalid(`Invalid tool name ${JSON.stringify(strange.name)}: no dialect can write it.`, strange.param);
+  }
+  if (new Set(tools.map(({ name }) => name)).size < tools.length) return invalid("Tool names must be unique.", "tools");
+  return undefined;
+}
+
+function offeredTools({ tools, toolChoice }: Request): readonly Tool[] {
+  switch (toolChoice.mode) {
+    case "none":
+      return [];
+    case "auto":
+    case "required":
+      return tools;
+    case "named":
+      return tools.filter(({ name }) => name === toolChoice.name);
+    case "allowed":
+      return tools.filter(({ name }) => toolChoice.names.includes(name));
+    default:
+      return toolChoice satisfies never;
+  }
+}
+
+/** A tool without parameters takes the empty object. */
+function argumentsValue(builder: IrBuilder, tool: Tool, policy: Policy, sources: Sources): Result<ValueId, Failure> {
+  const schema = tool.parameters ?? '{"type": "object", "additionalProperties": false}';
+  const options = { ...schemaOptions(policy, "any"), objectsOnly: true };
+  return lowered(builder, schema, options, sources, { subject: tool.name, param: tool.param });
+}
+
+function lowered(
+  builder: IrBuilder,
+  schema: string,
+  options: Omit<SchemaOptions, "originFirst">,
+  sources: Sources,
+  source: { readonly subject: string; readonly param: string },
+): Result<ValueId, Failure> {
+  const originFirst = sources.reduce((sum, { places }) => sum + places.length, 0);
+  const result = lowerSchema(builder, schema, { ...options, originFirst });
+  if (!result.ok) return fail(schemaFailure(source, result.failure));
+  sources.push({ ...source, places: result.value.places });
+  return ok(result.value.value);
+}
+
+function schemaOptions(policy: Policy, order: "any" | "schema"): Omit<SchemaOptions, "originFirst" | "objectsOnly"> {
+  return {
+    closed: policy.additional === "closed",
+    ordered: (policy.order ?? order) === "schema",
+    assertFormats: policy.format !== "annotate",
+  };
+}
+
+function jsonStyle({ whitespace, spelling }: Policy): JsonStyle {
+  if (whitespace === "compact") return { freeSpace: false, whitespaceMax: 0, spelling };
+  return { freeSpace: true, whitespaceMax: whitespace === "flexible" ? undefined : whitespace, spelling };
+}
+
+function compileFailure(
+  failure: { readonly message: string; readonly origin: number | undefined },
+  sources: Sources,
+): Failure {
+  const refusal = { pointer: "", keyword: "", reason: `cannot be compiled: ${failure.message}` };
+  let first = 0;
+  for (const source of sources) {
+    const pointer = failure.origin === undefined ? undefined : source.places[failure.origin - first];
+    if (pointer !== undefined) return schemaFailure(source, { ...refusal, pointer });
+    first += source.places.length;
+  }
+  return schemaFailure(sources[0] ?? { subject: "", param: "" }, refusal);
+}
+
+function schemaFailure(
+  { subject, param }: { readonly subject: string; readonly param: string },
+  { pointer, keyword, reason }: Refusal,
+): Failure {
+  const what = keyword === "" ? "the schema" : `'${keyword}'`;
+  const where = pointer === "" ? "" : ` at '${pointer}'`;
+  const whose = subject === "" ? "Invalid schema" : `Invalid schema for function '${subject}'`;
+  const message = `${whose}: ${what}${where} ${reason}.`;
+  return { kind: "constraint", message, pointer, keyword, ...(param === "" ? {} : { param }) };
+}

@@ -1,0 +1,92 @@
+import type { ChannelName, IrBuilder, Marker, NodeId } from "../grammar/ir.ts";
+import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import type { CallableTool, CallFrame } from "./dialect.ts";
+
+/** The pieces that frames of calls are made of, in the terms of the IR. */
+export function framer(builder: IrBuilder, tokenizer: Tokenizer) {
+  const sequence = (...items: NodeId[]) => builder.node({ kind: "sequence", items });
+  const choice = (...items: NodeId[]) => builder.node({ kind: "choice", items });
+  const repeat = (item: NodeId, min: number, max?: number) => builder.node({ kind: "repeat", item, min, max });
+  const channel = (name: ChannelName, item: NodeId) => builder.node({ kind: "channel", channel: name, item });
+  const bytes = (text: string) => builder.node({ kind: "bytes", bytes: utf8.encode(text) });
+  const markup = (text: string) => channel("markup", bytes(text));
+  const optional = (text: string) => channel("markup", repeat(bytes(text), 0, 1));
+  const marker = (text: string) => channel("markup", builder.node({ kind: "marker", ...markerOf(tokenizer, text) }));
+
+  /** Text as the model likes it, control tokens included, in which no marker is completed and which does not begin as barred. */
+  const freeText = (markers: readonly string[], barred: readonly string[] = []) =>
+    channel(
+      "text",
+      builder.node({
+        kind: "text",
+        until: markers.map((text) => markerOf(tokenizer, text)),
+        barred: barred.map((text) => utf8.encode(text)),
+        controls: true,
+      }),
+    );
+
+  /** One or more of `item`, `separator` between them. */
+  const joined = (item: NodeId, separator: NodeId, max: number) =>
+    max === 1 ? item : sequence(item, repeat(sequence(separator, item), 0, max - 1));
+
+  /**
+   * `{"name": NAME, KEY: ARGUMENTS}`: an ordered sequence, at most one space where JSON lets one stand. Names are a trie, so that
+   * many tools are one path through it, and each leads to its own arguments.
+   */
+  const callObject = ({ tools, style }: Pick<CallFrame, "tools" | "style">, key: string) => {
+    const space = repeat(bytes(" "), 0, 1);
+    const opening = channel("markup", spaced(["{", '"name"', ":", '"'], space));
+    const between = channel("markup", sequence(bytes('"'), space, spaced([",", `"${key}"`, ":", ""], space)));
+    const closing = channel("markup", sequence(space, bytes("}")));
+    const leaf = (tool: CallableTool) => {
+      const json = builder.node({ kind: "json", value: tool.arguments, style });
+      return sequence(between, channel("argument_json", json), closing);
+    };
+    const leaves = tools.map((tool) => ({ bytes: utf8.encode(tool.name), next: leaf(tool) }));
+    return sequence(opening, trie(leaves, 0));
+  };
+
+  /** Parts with an optional space after each but the last; an empty last part only takes the space. */
+  const spaced = (parts: readonly string[], space: NodeId) =>
+    sequence(...parts.flatMap((part, i) => (i === 0 ? [bytes(part)] : part === "" ? [space] : [space, bytes(part)])));
+
+  const trie = (leaves: readonly Leaf[], depth: number): NodeId => {
+    const groups = Map.groupBy(leaves, (leaf) => leaf.bytes[depth]);
+    return choice(
+      ...[...groups].map(([first, group]) => {
+        const [leaf] = group;
+        if (leaf === undefined) throw new Error("a group without leaves");
+        // A name that ends here; names are distinct, so there is one.
+        if (first === undefined) return leaf.next;
+        const end = group.length === 1 ? leaf.bytes.length : commonEnd(group, depth);
+        const edge = channel("call_name", builder.node({ kind: "bytes", bytes: leaf.bytes.slice(depth, end) }));
+        return sequence(edge, group.length === 1 ? leaf.next : trie(group, end));
+      }),
+    );
+  };
+
+  return { sequence, choice, repeat, channel, bytes, markup, optional, marker, freeText, joined, callObject };
+}
+
+type Leaf = { readonly bytes: Uint8Array; readonly next: NodeId };
+
+/** The marker of a text: its token too, where the vocabulary has one. */
+function markerOf(tokenizer: Tokenizer, text: string): Marker {
+  return { token: tokenizer.idOf(text), bytes: utf8.encode(text) };
+}
+
+/** How far the names of a group are the same. */
+function commonEnd(group: readonly Leaf[], depth: number): number {
+  const [leaf] = group;
+  let end = depth;
+  while (
+    leaf !== undefined &&
+    end < leaf.bytes.length &&
+    group.every((other) => other.bytes[end] === leaf.bytes[end])
+  ) {
+    end++;
+  }
+  return end;
+}
+
+const utf8 = new TextEncoder();

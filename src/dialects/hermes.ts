@@ -1,0 +1,44 @@
+import type { Dialect } from "./dialect.ts";
+import { framer } from "./frame.ts";
+
+const open = "<tool_call>";
+const close = "</tool_call>";
+
+/** Hermes 2 and 3, Qwen 2.5 and 3 and many others: `<tool_call>␤{"name": "f", "arguments": {…}}␤</tool_call>`, one after another. */
+export const hermes: Dialect = {
+  name: "hermes",
+  markers: [open],
+  callsMax: Number.POSITIVE_INFINITY,
+
+  encodings({ name, arguments: given }) {
+    const object = `{"name": ${JSON.stringify(name)}, "arguments": ${given}}`;
+    return [`${open}\n${object}\n${close}`, `${open}${object}${close}`];
+  },
+
+  isNamedBy(template) {
+    return template.includes(open) && /"name"|tool_call\.name/.test(template) && !template.includes("<function=");
+  },
+
+  calls(builder, frame) {
+    const { joined, optional } = framer(builder, frame.tokenizer);
+    return joined(call(builder, frame), optional("\n"), frame.callsMax);
+  },
+
+  auto(builder, frame) {
+    const { sequence, choice, repeat, markup, optional, freeText } = framer(builder, frame.tokenizer);
+    const text = freeText([open]);
+    // The newlines around a call belong to its frame: the first alternative is the one that counts.
+    const after = choice(markup("\n"), sequence());
+    return sequence(text, repeat(sequence(optional("\n"), call(builder, frame), after, text), 0, frame.callsMax));
+  },
+
+  none(builder, tokenizer) {
+    return framer(builder, tokenizer).freeText([open]);
+  },
+};
+
+function call(...[builder, frame]: Parameters<Dialect["calls"]>) {
+  const { sequence, marker, optional, callObject } = framer(builder, frame.tokenizer);
+  const newline = optional("\n");
+  return sequence(marker(open), newline, callObject(frame, "arguments"), newline, marker(close));
+}

@@ -1,0 +1,78 @@
+import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import type { Dialect } from "./dialect.ts";
+import { framer } from "./frame.ts";
+
+/** Announces a call, where the vocabulary has it; most calls come without. */
+const tag = "<|python_tag|>";
+
+/**
+ * Llama 3.1 to 3.3: the answer is `{"name": "f", "parameters": {…}}` and nothing else, one call at most, since the template takes no
+ * more. There is no marker: an answer is a call if, after spaces, it begins like a call of an offered tool.
+ */
+export const llama3Json: Dialect = {
+  name: "llama3_json",
+  markers: [],
+  callsMax: 1,
+
+  encodings({ name, arguments: given }) {
+    const object = `{"name": ${JSON.stringify(name)}, "parameters": ${given}}`;
+    return [object, tag + object];
+  },
+
+  isNamedBy(template) {
+    return (
+      template.includes("<|start_header_id|>") &&
+      template.includes("parameters") &&
+      /Environment: ipython|"name": function name/.test(template)
+    );
+  },
+
+  calls(builder, frame) {
+    const { sequence, repeat, marker, callObject } = framer(builder, frame.tokenizer);
+    const object = callObject(frame, "parameters");
+    return hasTag(frame.tokenizer) ? sequence(repeat(marker(tag), 0, 1), object) : object;
+  },
+
+  auto(builder, frame) {
+    const { tokenizer, tools } = frame;
+    const { sequence, choice, repeat, channel, bytes, marker, optional, callObject } = framer(builder, tokenizer);
+    const object = callObject(frame, "parameters");
+    const spaces = repeat(choice(...spaceCharacters.map(bytes)), 0);
+    const text = textOnly(
+      builder,
+      tokenizer,
+      tools.map(({ name }) => name),
+    );
+    const announced = sequence(marker(tag), optional(" "), object);
+    return choice(
+      sequence(channel("markup", spaces), object),
+      hasTag(tokenizer) ? sequence(text, repeat(announced, 0, 1)) : text,
+    );
+  },
+
+  none: textOnly,
+};
+
+/** Spaces, then text that begins with none, so that nothing but the spaces can stand before a barred beginning. */
+function textOnly(...[builder, tokenizer, names]: Parameters<Dialect["none"]>) {
+  const { sequence, choice, repeat, channel, bytes, freeText } = framer(builder, tokenizer);
+  const spaces = repeat(choice(...spaceCharacters.map(bytes)), 0);
+  const beginnings = names.flatMap(callBeginnings);
+  return sequence(
+    channel("text", spaces),
+    freeText(hasTag(tokenizer) ? [tag] : [], [...spaceCharacters, ...beginnings]),
+  );
+}
+
+/** Every spelling of a call up to the end of its name that the grammar of calls allows. */
+function callBeginnings(name: string): readonly string[] {
+  return ["{", "{ "].flatMap((brace) =>
+    ['"name":', '"name" :'].flatMap((key) => [`${brace}${key}"${name}"`, `${brace}${key} "${name}"`]),
+  );
+}
+
+function hasTag(tokenizer: Tokenizer): boolean {
+  return tokenizer.idOf(tag) !== undefined;
+}
+
+const spaceCharacters = [" ", "\n", "\r", "\t"];
