@@ -243,6 +243,7 @@ test {
     _ = rope;
     _ = weights;
     _ = @import("model/cpu.zig");
+    _ = @import("model/graph_test.zig");
     _ = @import("model/manifest.zig");
     _ = @import("model/team.zig");
 }
