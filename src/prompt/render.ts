@@ -16,17 +16,19 @@ export type Prompt = {
 
 /**
  * The conversation as the model reads it. The request stays as it is. `now` is the time that the template sees, one for the
- * whole request. Fails (`invalid`) where the template refuses the conversation.
+ * whole request. Fails (`invalid`) where the template refuses the conversation. A prompt that is far beyond `contextMax` tokens
+ * may come back cut, and still too long for the engine to take.
  */
 export function renderPrompt(
   template: ChatTemplate,
   tokenizer: Tokenizer,
   request: Request,
   now: Date,
+  contextMax?: number,
 ): Result<Prompt, Failure> {
   const text = renderText(template, request, now);
   if (!text.ok) return text;
-  return ok({ text: text.value, tokens: promptTokens(tokenizer, text.value) });
+  return ok({ text: text.value, tokens: promptTokens(tokenizer, text.value, contextMax) });
 }
 
 export function renderText(template: ChatTemplate, request: Request, now: Date): Result<string, Failure> {
@@ -54,8 +56,11 @@ export function renderText(template: ChatTemplate, request: Request, now: Date):
 }
 
 /** Special tokens are taken as such; a BOS comes first where the model wants one and the template wrote none. */
-export function promptTokens(tokenizer: Tokenizer, text: string): Uint32Array<ArrayBuffer> {
-  const tokens = tokenizer.encode(text, { special: true });
+export function promptTokens(tokenizer: Tokenizer, text: string, contextMax?: number): Uint32Array<ArrayBuffer> {
+  const tokens = tokenizer.encode(text, {
+    special: true,
+    ...(contextMax === undefined ? {} : { tokensMax: contextMax }),
+  });
   const { bos, addBos } = tokenizer;
   if (!addBos || bos === undefined || tokens[0] === bos) return tokens;
   const whole = new Uint32Array(tokens.length + 1);

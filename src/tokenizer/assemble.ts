@@ -18,9 +18,15 @@ export type Parts = {
 export function assemble(parts: Parts): Tokenizer {
   const { vocabulary, index, added, special } = parts;
   const { bytes, offsets, kinds, count } = vocabulary;
+  let longest = 1;
+  for (let token = 0; token < count; token++) {
+    longest = Math.max(longest, (offsets[token + 1] ?? 0) - (offsets[token] ?? 0));
+  }
   return {
-    encode(text, options) {
+    encode(whole, options) {
       const out: number[] = [];
+      // Each UTF-16 unit is a byte or more, and each token at most `longest` bytes.
+      const text = whole.slice(0, (options.tokensMax ?? Number.POSITIVE_INFINITY) * longest + 1);
       for (const [sectionIndex, section] of parts.partition(text, options.special).entries()) {
         if ("token" in section) out.push(section.token);
         else parts.encodeSection(section.text, sectionIndex, options.special, out);

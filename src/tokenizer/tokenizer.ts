@@ -2,9 +2,10 @@
 export type Tokenizer = {
   /**
    * `special`: control and added tokens spelled in the text become those tokens (prompts); otherwise they are text.
-   * No BOS is added: prompt/ decides that.
+   * No BOS is added: prompt/ decides that. With `tokensMax` a text that has more tokens for certain, by its length alone, is cut
+   * where that is so: enough to refuse it, without the seconds that megabytes take.
    */
-  encode(text: string, options: { readonly special: boolean }): Uint32Array<ArrayBuffer>;
+  encode(text: string, options: { readonly special: boolean; readonly tokensMax?: number }): Uint32Array<ArrayBuffer>;
   /** The exact bytes of tokens, joined; control tokens only with `special`. */
   decode(tokens: readonly number[], options: { readonly special: boolean }): Uint8Array;
   /** The id of a token by its exact text, such as `<tool_call>` or `<|im_end|>`. */
