@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,9 @@ import { modelsFolder } from "./catalog.ts";
 import { readGguf } from "./gguf.ts";
 import { type GgufValue, parseGgufHeader, readGgufFile } from "./gguf-file.ts";
 import { textAt } from "./text-table.ts";
+
+// The oracle takes its time on large vocabularies.
+setDefaultTimeout(60_000);
 
 let folder: string;
 beforeAll(() => {

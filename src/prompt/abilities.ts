@@ -10,10 +10,14 @@ export type Abilities = {
   readonly parts: boolean;
   /** Descriptions of tools. */
   readonly tools: boolean;
+  /** Tools without a description or parameters. */
+  readonly bareTools: boolean;
   /** Calls in the history, and how it wants their arguments. */
   readonly calls: "object" | "text" | "none";
   /** Several calls of one message. */
   readonly manyCalls: boolean;
+  /** A thought beside a text and a call; Harmony's raises on it. */
+  readonly thoughts: boolean;
   /** Results of tools. */
   readonly results: boolean;
   /** Ids of calls have to be nine letters and digits. */
@@ -26,9 +30,12 @@ export function abilitiesOf(run: (conversation: Conversation, now: Date) => Resu
     const rendered = run({ messages, tools, addGenerationPrompt: true }, new Date(0));
     return rendered.ok ? rendered.value : "";
   };
-  const showsCalls = (calls: readonly ReturnType<typeof call>[], ...expected: string[]): boolean => {
+  const withCalls = (calls: readonly ReturnType<typeof call>[], content: string, thinking?: string): string => {
     const results = calls.map(({ id }) => ({ ...result, tool_call_id: id }));
-    const text = render([user, { role: "assistant", content: "", tool_calls: calls }, ...results], [tool]);
+    return render([user, { role: "assistant", content, thinking, tool_calls: calls }, ...results], [tool]);
+  };
+  const showsCalls = (calls: readonly ReturnType<typeof call>[], ...expected: string[]): boolean => {
+    const text = withCalls(calls, "");
     return expected.every((part) => text.includes(part));
   };
   const system = once(() => {
@@ -40,6 +47,10 @@ export function abilitiesOf(run: (conversation: Conversation, now: Date) => Resu
     return plain !== "" && render([{ ...user, content: [{ type: "text", text: user.content }] }], []) === plain;
   });
   const tools = once(() => render([user], [tool]).includes(tool.function.name));
+  const bareTools = once(() => {
+    const bare = { type: "function", function: { name: tool.function.name } };
+    return render([user], [bare]).includes(tool.function.name);
+  });
   const calls = once((): Abilities["calls"] => {
     if (showsCalls([call("probe0001", first)], "probe_value")) return "object";
     return showsCalls([call("probe0001", JSON.stringify(first))], "probe_value") ? "text" : "none";
@@ -48,6 +59,7 @@ export function abilitiesOf(run: (conversation: Conversation, now: Date) => Resu
   const manyCalls = once(() =>
     showsCalls([call("probe0001", given(first)), call("probe0002", given(second))], "probe_value", "second_value"),
   );
+  const thoughts = once(() => withCalls([call("probe0001", given(first))], "probe_text", "probe_thought") !== "");
   const results = once(() => {
     if (calls() !== "none") return showsCalls([call("probe0001", given(first))], "probe_result");
     return render([user, { role: "assistant", content: "probe_answer" }, result], [tool]).includes("probe_result");
@@ -65,11 +77,17 @@ export function abilitiesOf(run: (conversation: Conversation, now: Date) => Resu
     get tools() {
       return tools();
     },
+    get bareTools() {
+      return bareTools();
+    },
     get calls() {
       return calls();
     },
     get manyCalls() {
       return manyCalls();
+    },
+    get thoughts() {
+      return thoughts();
     },
     get results() {
       return results();

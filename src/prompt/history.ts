@@ -60,8 +60,8 @@ type AssistantMessage = Extract<Message, { role: "assistant" }>;
 
 function assistantMessage({ content, reasoning, calls }: AssistantMessage, abilities: Abilities): TemplateValue {
   const text = content ?? "";
-  // Templates know it by one of two names; Harmony's refuses it beside a text and a call.
-  const thinking = calls.length > 0 && text !== "" ? undefined : reasoning;
+  // Templates know it by one of two names.
+  const thinking = calls.length === 0 || text === "" || abilities.thoughts ? reasoning : undefined;
   const thoughts = { reasoning_content: reasoning, thinking };
   if (calls.length === 0) return { role: "assistant", content: contentOf(text, abilities), ...thoughts };
   if (abilities.calls === "none") {

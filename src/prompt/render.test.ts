@@ -193,6 +193,26 @@ describe.skipIf(!existsSync(folder))("published templates", () => {
     );
   });
 
+  test("a thought beside a text and a call is shown where the template can", () => {
+    const thinking: Message = {
+      role: "assistant",
+      content: "One moment.",
+      reasoning: "Hm.",
+      calls: [{ id: "a", name: "f", arguments: "{}" }],
+    };
+    const given = request([user, thinking, result("a", "1")], { tools: [tool("f")] });
+    expect(text(published("LFM2.5-8B-A1B"), given)).toContain("<think>Hm.</think>One moment.<|tool_call_start|>");
+    expect(text(published("openai-gpt-oss-120b"), given)).toContain("One moment.");
+    expect(published("openai-gpt-oss-120b").abilities.thoughts).toBe(false);
+  });
+
+  test("a tool without a description gets an empty one only where the template fails without", () => {
+    const given = request([user], { tools: [tool("f")] });
+    expect(published("openai-gpt-oss-120b").abilities.bareTools).toBe(false);
+    expect(text(published("openai-gpt-oss-120b"), given)).toContain("type f = (");
+    expect(text(published("Qwen-Qwen2.5-7B-Instruct"), given)).not.toContain("description");
+  });
+
   test("Mistral Nemo: ids that it would refuse are replaced, the same for a call and its result", () => {
     const rendered = text(
       published("mistralai-Mistral-Nemo-Instruct-2407"),

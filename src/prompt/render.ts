@@ -3,6 +3,7 @@ import type { Request, Tool } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { readJson } from "../grammar/json-text.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import type { Abilities } from "./abilities.ts";
 import { withToolsDescribed } from "./generic.ts";
 import { jsonBounds, templateMessages } from "./history.ts";
 import type { ChatTemplate } from "./template.ts";
@@ -41,7 +42,7 @@ export function renderText(template: ChatTemplate, request: Request, now: Date):
   const rendered = template.run(
     {
       messages: templateMessages(messages, abilities),
-      tools: describe ? [] : tools.map(templateTool),
+      tools: describe ? [] : tools.map((tool) => templateTool(tool, abilities)),
       variables: request.templateVariables,
       addGenerationPrompt: true,
     },
@@ -69,10 +70,14 @@ export function promptTokens(tokenizer: Tokenizer, text: string, contextMax?: nu
   return whole;
 }
 
-/** The tool exactly as it came, in the form that templates know. */
-function templateTool(tool: Tool): TemplateValue {
+/**
+ * The tool exactly as it came, where it came in the form that templates know and with all that this one needs; else in that form,
+ * completed.
+ */
+function templateTool(tool: Tool, { bareTools }: Abilities): TemplateValue {
   const source = readJson(tool.source, jsonBounds);
-  if (source.ok && source.value.root.kind === "object" && source.value.root.entries.has("function")) {
+  const isComplete = bareTools || (tool.description !== undefined && tool.parameters !== undefined);
+  if (isComplete && source.ok && source.value.root.kind === "object" && source.value.root.entries.has("function")) {
     return new Json(source.value.root);
   }
   const parameters = tool.parameters === undefined ? undefined : readJson(tool.parameters, jsonBounds);
@@ -80,7 +85,7 @@ function templateTool(tool: Tool): TemplateValue {
     type: "function",
     function: {
       name: tool.name,
-      description: tool.description,
+      description: tool.description ?? (bareTools ? undefined : ""),
       parameters: parameters?.ok ? new Json(parameters.value.root) : { type: "object", properties: {} },
     },
   };

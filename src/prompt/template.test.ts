@@ -59,8 +59,10 @@ test("what a template can show is found by rendering", () => {
   const none: Omit<Abilities, "system" | "results"> = {
     parts: false,
     tools: false,
+    bareTools: false,
     calls: "none",
     manyCalls: false,
+    thoughts: true,
     shortIds: false,
   };
   expect(abilitiesOf(loop("{{ message.role + message.content }}"))).toEqual({ ...none, system: true, results: true });
@@ -82,8 +84,10 @@ test("what a template can show is found by rendering", () => {
     system: true,
     parts: false,
     tools: true,
+    bareTools: true,
     calls: "object",
     manyCalls: true,
+    thoughts: true,
     results: true,
     shortIds: false,
   };
@@ -95,7 +99,7 @@ test("what a template can show is found by rendering", () => {
         "{% if message.tool_calls | length > 1 %}{{ raise_exception('one') }}{% endif %}{{ call.function.arguments | tojson }}",
       ),
     ),
-  ).toEqual({ ...all, manyCalls: false });
+  ).toEqual({ ...all, manyCalls: false, thoughts: true });
   expect(
     abilitiesOf(
       calls(
@@ -113,8 +117,10 @@ test("a model without a template gets a plain one, and can be told apart", () =>
     system: true,
     parts: false,
     tools: false,
+    bareTools: false,
     calls: "none",
     manyCalls: false,
+    thoughts: true,
     results: true,
     shortIds: false,
   });

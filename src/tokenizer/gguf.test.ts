@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -11,6 +11,9 @@ import { emptyTextTable, textTable } from "../models/text-table.ts";
 import { ggufTokenizer } from "./gguf.ts";
 import { loadTokenizer } from "./load.ts";
 import { type Tokenizer, tokenKinds } from "./tokenizer.ts";
+
+// Vocabularies of a quarter of a million tokens, perhaps on a busy machine.
+setDefaultTimeout(60_000);
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 const shared = join(process.env["TENON_SHARED"] ?? join(import.meta.dir, "../../../shared"), "data", "llama-cpp");

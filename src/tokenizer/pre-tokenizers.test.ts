@@ -66,4 +66,4 @@ test("names cut as the tokenizer.json of their models does", async () => {
     const ours = preTokenizerNamed(name)?.split;
     for (const text of texts) expect(ours?.(text, 0)).toEqual([...theirs(text, 0)]);
   }
-});
+}, 60_000);
