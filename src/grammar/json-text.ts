@@ -81,7 +81,8 @@ export function pointerTokens(pointer: string): readonly string[] | undefined {
 
 /** `pointer` extended by one reference token. */
 export function pointerTo(pointer: string, token: string | number): string {
-  return `${pointer}/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  const text = String(token);
+  return `${pointer}/${/[~/]/.test(text) ? text.replaceAll("~", "~0").replaceAll("/", "~1") : text}`;
 }
 
 /** jsonc-parser's SyntaxKind, a const enum that cannot be imported under verbatimModuleSyntax. */

@@ -336,9 +336,9 @@ describe("refuses by pointer and keyword", () => {
       "two drafts at once",
       {
         $schema: "http://json-schema.org/draft-07/schema#",
-        items: { $schema: "https://json-schema.org/draft/2020-12/schema" },
+        items: { $id: "http://x.test/i", $schema: "https://json-schema.org/draft/2020-12/schema" },
       },
-      { pointer: "/items", keyword: "$schema", reason: "one document cannot be read in two drafts" },
+      { pointer: "/items", keyword: "$schema", reason: "names another draft than the document" },
     ],
     [
       "doubled keys",

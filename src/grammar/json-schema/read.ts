@@ -85,8 +85,10 @@ export class SchemaReader {
       return anything;
     }
     const draft = draftOf(json);
-    if (draft === undefined || (draft.declared && draft.name !== this.#draft.name)) {
-      this.refuse(pointer, "$schema", "one document cannot be read in two drafts");
+    // Only a resource of its own, one with an identifier, can be in another draft; elsewhere `$schema` says nothing.
+    const isResource = json.entries.has("$id") || json.entries.has("id");
+    if (isResource && (draft === undefined || (draft.declared && draft.name !== this.#draft.name))) {
+      this.refuse(pointer, "$schema", "names another draft than the document");
     }
     const reference = json.entries.get("$ref");
     if (reference !== undefined && refHidesSiblings(this.#draft)) {
