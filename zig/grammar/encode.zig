@@ -45,6 +45,8 @@ const Writer = struct {
             .text => |text| {
                 try self.word(&.{ @intFromBool(text.controls), @intCast(text.until.len) });
                 for (text.until) |marker| try self.marker_(marker);
+                try self.word(&.{@intCast(text.barred.len)});
+                for (text.barred) |bytes| try self.span(bytes);
             },
             .json => |json| try self.word(&.{ json.value, @intFromBool(json.style.free_space), json.style.whitespace_max, @backingInt(json.style.spelling) }),
         }

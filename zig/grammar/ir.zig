@@ -75,7 +75,8 @@ pub const Node = union(enum) {
     choice: []const u32,
     repeat: struct { item: u32, min: u32, max: u32 },
     channel: struct { channel: Channel, item: u32 },
-    text: struct { controls: bool, until: []const Marker },
+    /// `barred`: what the text may not begin with.
+    text: struct { controls: bool, until: []const Marker, barred: []const []const u8 = &.{} },
     json: struct { value: u32, style: Style },
 };
 
@@ -176,7 +177,7 @@ const Reader = struct {
                 .channel = std.enums.fromInt(Channel, try self.word()) orelse return self.budget.invalid("a channel is unknown"),
                 .item = try self.below(self.nodes, "a node refers to no node"),
             } },
-            7 => .{ .text = .{ .controls = try self.flag(), .until = try self.markers() } },
+            7 => .{ .text = .{ .controls = try self.flag(), .until = try self.markers(), .barred = try self.spans() } },
             8 => .{ .json = .{
                 .value = try self.below(self.values, "a node refers to no value"),
                 .style = .{
@@ -288,6 +289,12 @@ const Reader = struct {
         if (offset + size > self.pool.len) return self.budget.invalid("a span leaves the pool");
         try self.budget.spend(@intCast(size / 8));
         return self.pool[@intCast(offset)..][0..@intCast(size)];
+    }
+
+    fn spans(self: *Reader) Error![]const []const u8 {
+        const items = try self.arena.alloc([]const u8, try self.length(2));
+        for (items) |*item| item.* = try self.span();
+        return items;
     }
 
     fn text(self: *Reader) Error![]const u8 {

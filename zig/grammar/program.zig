@@ -426,7 +426,7 @@ const Compiler = struct {
                 cost.* = 0;
                 var until: std.ArrayList(u32) = .empty;
                 for (text.until) |marker| if (marker.token != none) try until.append(self.arena, marker.token);
-                try self.terminators.append(self.arena, try Terminators.create(self.arena, text.until, self.budget));
+                try self.terminators.append(self.arena, try Terminators.create(self.arena, text.until, text.barred, self.budget));
                 break :text .{ .text = .{ .controls = text.controls, .terminators = @intCast(self.terminators.items.len - 1), .until = until.items } };
             },
             .json => |json| json: {
