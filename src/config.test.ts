@@ -21,7 +21,7 @@ test.each([
   ["serve", {}, {}],
   ["serve -m a.gguf --port 0", {}, { model: { kind: "file", wanted: "a.gguf" }, port: 0 }],
   ["--model=x --host=0.0.0.0 --threads 2", {}, { model: { kind: "file", wanted: "x" }, host: "0.0.0.0", threads: 2 }],
-  ["--context 4096 --slots 2 --queue 0", {}, { contextMax: 4096, slots: 2, queueMax: 0 }],
+  ["--context 4096 --slots 2 --queue 1", {}, { contextMax: 4096, slots: 2, queueMax: 1 }],
   ["--ctx 4096 --parallel 2", {}, { contextMax: 4096, slots: 2 }],
   ["--strict-models --hold-calls --max-calls 3", {}, { strictModels: true, holdCalls: true, callsMax: 3 }],
   ["--hold-calls=false", { TENON_HOLD_CALLS: "1" }, { holdCalls: false }],

@@ -161,7 +161,7 @@ function readConfig(argv: readonly string[], environment: Environment): Result<C
     threads: integer("threads", 1, 1024),
     contextMax: integer("context", contextMin, 0xffff_ffff),
     slots: integer("slots", 1, 1024) ?? slotsDefault,
-    queueMax: integer("queue", 0, 1_000_000) ?? queueMax,
+    queueMax: integer("queue", 1, 1_000_000) ?? queueMax,
     strictModels: on("strict-models"),
     logitsProcessors: given.get("logits-processor") ?? [],
     callsMax: integer("max-calls", 1, 1024) ?? callsMax,

@@ -31,6 +31,9 @@ export const queueMax = 256;
 /** Tokens of the smallest context that `--context` may ask for: less does not hold one tool and a question. */
 export const contextMin = 512;
 
+/** Tokens of the context of a model without weights, where `--context` says nothing. */
+export const noiseContextMax = 32_768;
+
 // Chat requests
 
 /** Names in the header that reports unread fields, and characters of each: a header stays far below what proxies allow. */

@@ -3,7 +3,7 @@ import { errorResponse, unknownUrl, wrongMethod } from "./api/openai/error.ts";
 import { openaiRoutes } from "./api/openai/routes.ts";
 import type { Service } from "./api/service.ts";
 import { type Log, log as standardLog } from "./generate/log.ts";
-import { fail } from "./generation/result.ts";
+import { fail, ok, type Result } from "./generation/result.ts";
 import { bodyBytesHardMax, closeMs, idleTimeoutS } from "./limits.ts";
 
 export type Server = {
@@ -22,8 +22,11 @@ export type ServerOptions = {
   readonly log?: Log;
 };
 
-/** Mounts the api rooms over a service and listens. */
-export function startServer(service: Service, { host, port, log = standardLog }: ServerOptions): Server {
+/** Mounts the api rooms over a service and listens. The failure is a sentence for the user. */
+export function startServer(
+  service: Service,
+  { host, port, log = standardLog }: ServerOptions,
+): Result<Server, string> {
   const stopping = new AbortController();
   const cancelled = new AbortController();
   const guarded: Service = {
@@ -57,19 +60,18 @@ export function startServer(service: Service, { host, port, log = standardLog }:
     .get("/", health)
     .get("/health", health)
     .get("/v1/health", health)
-    .use(openaiRoutes(guarded))
+    .use(openaiRoutes(guarded));
+  try {
     // Elysia's own default shares the port with whoever else listens there.
-    .listen({
-      hostname: host,
-      port,
-      reusePort: false,
-      idleTimeout: idleTimeoutS,
-      maxRequestBodySize: bodyBytesHardMax,
-    });
+    const reusePort = false;
+    app.listen({ hostname: host, port, reusePort, idleTimeout: idleTimeoutS, maxRequestBodySize: bodyBytesHardMax });
+  } catch (error) {
+    return fail(`Nobody can listen at ${host}:${port}: ${error instanceof Error ? error.message : error}`);
+  }
 
   const { server } = app;
   if (server === null) throw new Error("Elysia listens and has no server");
-  return {
+  return ok({
     url: server.url,
     async stop(graceMs) {
       stopping.abort();
@@ -81,7 +83,7 @@ export function startServer(service: Service, { host, port, log = standardLog }:
       clearTimeout(grace);
       clearTimeout(force);
     },
-  };
+  });
 }
 
 /** The caller's own id where it is one that can stand in a log line, else a fresh one. */

@@ -54,7 +54,7 @@ test("the smallest request has every default", () => {
         logprobs: undefined,
         holdCalls: false,
         templateVariables: {},
-        policy: { additional: "closed", order: undefined, whitespace: 64, spelling: "canonical" },
+        policy: { additional: "closed", order: undefined, whitespace: 64, spelling: "canonical", format: "assert" },
       },
     },
   });
@@ -90,12 +90,20 @@ test.each([
     { templateVariables: { a: [1], enable_thinking: true } },
   ],
   [
-    { tenon_policy: { additional: "spec", order: "schema", whitespace: "compact", spelling: "spec" } },
-    { policy: { additional: "spec", order: "schema", whitespace: "compact", spelling: "spec" } },
+    {
+      tenon_policy: {
+        additional: "spec",
+        order: "schema",
+        whitespace: "compact",
+        spelling: "spec",
+        format: "annotate",
+      },
+    },
+    { policy: { additional: "spec", order: "schema", whitespace: "compact", spelling: "spec", format: "annotate" } },
   ],
   [
     { tenon_policy: { whitespace: 3 } },
-    { policy: { additional: "closed", order: undefined, whitespace: 3, spelling: "canonical" } },
+    { policy: { additional: "closed", order: undefined, whitespace: 3, spelling: "canonical", format: "assert" } },
   ],
   [{ tools: [] }, { tools: [], toolChoice: { mode: "auto" } }],
   [{ tool_choice: "none" }, { toolChoice: { mode: "none" } }],

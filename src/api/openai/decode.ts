@@ -175,5 +175,6 @@ function policyOf(chat: ChatBody): Policy {
     order: policy?.order ?? undefined,
     whitespace: policy?.whitespace ?? whitespaceMax,
     spelling: policy?.spelling ?? "canonical",
+    format: policy?.format ?? "assert",
   };
 }

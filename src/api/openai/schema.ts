@@ -77,6 +77,9 @@ export const chatBody = open({
           description: "'compact', 'flexible' or a number of characters",
         }),
       ),
+      format: optional(
+        Type.Union([Type.Literal("assert"), Type.Literal("annotate")], { description: "'assert' or 'annotate'" }),
+      ),
       spelling: optional(
         Type.Union([Type.Literal("canonical"), Type.Literal("spec")], { description: "'canonical' or 'spec'" }),
       ),

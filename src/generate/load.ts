@@ -1,0 +1,99 @@
+import type { Config, ModelChoice } from "../config.ts";
+import { constrain } from "../dialects/constrain.ts";
+import { type Detection, detectDialect } from "../dialects/detect.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import { openLibrary } from "../engine/library.ts";
+import { type NativeModel, openEngine } from "../engine/native.ts";
+import { openVocabulary } from "../engine/vocabulary.ts";
+import { fail, ok, type Result } from "../generation/result.ts";
+import { noiseContextMax } from "../limits.ts";
+import { renderPrompt } from "../prompt/render.ts";
+import { type ChatTemplate, chatTemplate, renderProbe } from "../prompt/template.ts";
+import type { Model } from "./model.ts";
+import { loadProcessors } from "./processors.ts";
+import { type ModelSource, readSource } from "./source.ts";
+
+export type LoadedModel = Disposable & {
+  readonly model: Model;
+  readonly detection: Detection;
+  /** Sentences that whoever starts the server should read. */
+  readonly notes: readonly string[];
+};
+
+/** From the command line's choice to a model that can answer. The failure is a sentence for the user. */
+export async function loadModel(config: Config, libraryPath: string): Promise<Result<LoadedModel, string>> {
+  const processors = await loadProcessors(config.logitsProcessors);
+  if (!processors.ok) return processors;
+  const read = await readSource(config.model, config.home);
+  if (!read.ok) return read;
+  const source = read.value;
+  const { id, tokenizer } = source;
+  const compiled = chatTemplate(source.template, source.special);
+  if (!compiled.ok) return fail(`The chat template of ${id} cannot be used: ${compiled.failure}`);
+  const template = compiled.value;
+  const detection = detectDialect(
+    (messages, tools) => renderProbe(template, { messages, tools }),
+    source.template ?? "",
+  );
+  const { dialect } = detection;
+
+  const library = openLibrary(libraryPath);
+  if (!library.ok) return library;
+  const vocabulary = openVocabulary(library.value, tokenizer.vocabulary);
+  if (!vocabulary.ok) return vocabulary;
+  const opened = await openEngine({
+    vocabulary: vocabulary.value,
+    model: nativeModel(config.model, source, dialect),
+    slots: config.slots,
+    queueMax: config.queueMax,
+    ...contextOf(config),
+    ...(config.threads === undefined ? {} : { threads: config.threads }),
+  });
+  if (!opened.ok) {
+    vocabulary.value[Symbol.dispose]();
+    return fail(`${id} cannot be loaded: ${opened.failure}`);
+  }
+  const engine = opened.value;
+  return ok({
+    model: {
+      id,
+      engine,
+      tokenizer,
+      render: (request) => renderPrompt(template, tokenizer, request, new Date()),
+      constrain: (request) => constrain(request, { dialect, tokenizer, callsMax: config.callsMax }),
+      processors: processors.value,
+    },
+    detection,
+    notes: notesOf(template, detection),
+    [Symbol.dispose]() {
+      engine[Symbol.dispose]();
+      vocabulary.value[Symbol.dispose]();
+    },
+  });
+}
+
+/** A model without weights has no context of its own. */
+function contextOf({ model, contextMax }: Config): { readonly contextMax?: number } {
+  if (contextMax !== undefined) return { contextMax };
+  return model.kind === "noise" ? { contextMax: noiseContextMax } : {};
+}
+
+function nativeModel(choice: ModelChoice, { manifest, tokenizer }: ModelSource, dialect: Dialect): NativeModel {
+  if (choice.kind === "file") {
+    if (manifest === undefined) throw new Error("a model file was read without its manifest");
+    return { kind: "file", manifest };
+  }
+  // What calls begin with, so that the shape that is pulled towards it meets many.
+  const name = "placeholder";
+  const openings = dialect.encodings({ id: "", name, arguments: "{}" }).map((text) => text.split(name, 1)[0] ?? "");
+  const phrases = openings.map((text) => [...tokenizer.encode(text, { special: true })]);
+  return { kind: "noise", seed: choice.seed, shape: choice.shape, phrases };
+}
+
+function notesOf(template: ChatTemplate, { dialect, generic }: Detection): readonly string[] {
+  const notes: string[] = [];
+  if (template.builtIn) notes.push("The model file has no chat template; a plain transcript stands in for it.");
+  if (generic)
+    notes.push(`The chat template shows no tool calls; they take the ${dialect.name} frame, explained in the prompt.`);
+  return notes;
+}
