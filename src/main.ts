@@ -2,8 +2,10 @@ import { type Config, product, readCommand } from "./config.ts";
 import { diagnose } from "./doctor.ts";
 import { libraryPath } from "./engine/library.ts";
 import { type LoadedModel, loadModel } from "./generate/load.ts";
+import { type Log, log as standardLog } from "./generate/log.ts";
 import { generate } from "./generate.ts";
 import type { Request } from "./generation/request.ts";
+import { ok, type Result } from "./generation/result.ts";
 import { pingMs, stopGraceMs } from "./limits.ts";
 import { modelsFolder } from "./models/catalog.ts";
 import { type Server, startServer } from "./server.ts";
@@ -28,29 +30,51 @@ export async function main(argv: readonly string[], library: string): Promise<vo
   }
 }
 
-async function serve(config: Config, library: string): Promise<void> {
-  const loaded = await loadModel(config, library);
-  if (!loaded.ok) return exit(loaded.failure, 1);
-  const started = startServer(serviceOf(loaded.value, config), config);
-  if (!started.ok) {
-    loaded.value[Symbol.dispose]();
-    return exit(started.failure, 1);
+export type Running = {
+  readonly loaded: LoadedModel;
+  readonly server: Server;
+  /** As the server's own, and the model's memory is gone afterwards. */
+  stop(graceMs: number): Promise<void>;
+};
+
+/** Loads a model and answers for it. The failure is a sentence for the user. */
+export async function start(config: Config, library: string, log: Log = standardLog): Promise<Result<Running, string>> {
+  const loading = await loadModel(config, library);
+  if (!loading.ok) return loading;
+  const loaded = loading.value;
+  const starting = startServer(serviceOf(loaded, config, log), { ...config, log });
+  if (!starting.ok) {
+    loaded[Symbol.dispose]();
+    return starting;
   }
-  for (const note of loaded.value.notes) print(note);
-  const { id, engine } = loaded.value.model;
-  print(
-    `Tenon ${product.version} serves ${id} (${engine.contextMax} tokens of context) at ${started.value.url.origin}`,
-  );
-  stopOnSignal(started.value, loaded.value);
+  const server = starting.value;
+  return ok({
+    loaded,
+    server,
+    async stop(graceMs) {
+      await server.stop(graceMs);
+      loaded[Symbol.dispose]();
+    },
+  });
+}
+
+async function serve(config: Config, library: string): Promise<void> {
+  const started = await start(config, library);
+  if (!started.ok) return exit(started.failure, 1);
+  const { loaded, server } = started.value;
+  for (const note of loaded.notes) print(note);
+  const { id, engine } = loaded.model;
+  print(`Tenon ${product.version} serves ${id} (${engine.contextMax} tokens of context) at ${server.url.origin}`);
+  stopOnSignal(started.value);
 }
 
 /** What the api rooms need, over one model. */
-function serviceOf({ model, detection }: LoadedModel, config: Config) {
+function serviceOf({ model, detection }: LoadedModel, config: Config, log: Log) {
   const { dialect, generic } = detection;
   const { contextMax } = model.engine;
   const created = Math.floor(Date.now() / 1000);
   return {
-    answer: (request: Request, signal: AbortSignal) => generate(model, request, signal, config),
+    answer: (request: Request, signal: AbortSignal) => generate(model, request, signal, { ...config, log }),
     models: [{ id: model.id, created, contextMax, dialect: dialect.name, dialectDetected: !generic }],
     holdCalls: config.holdCalls,
     pingMs,
@@ -58,13 +82,12 @@ function serviceOf({ model, detection }: LoadedModel, config: Config) {
 }
 
 /** The first signal lets running answers finish, the second does not wait. */
-function stopOnSignal(server: Server, loaded: LoadedModel): void {
+function stopOnSignal(running: Running): void {
   let stopping = false;
   const stop = async () => {
     if (stopping) process.exit(1);
     stopping = true;
-    await server.stop(stopGraceMs);
-    loaded[Symbol.dispose]();
+    await running.stop(stopGraceMs);
     process.exit(0);
   };
   process.on("SIGTERM", stop);
