@@ -1,6 +1,7 @@
 //! Speed of products: `zig build bench-kernels -- [level] [format] [threads]`. Prints one JSON line per format and number of
 //! activation rows: gigabytes of weights and billions of multiply-adds per second.
 const std = @import("std");
+const builtin = @import("builtin");
 const kernels = @import("kernels");
 const Format = kernels.Format;
 const Kernels = kernels.Kernels;
@@ -26,7 +27,7 @@ pub fn main(init: std.process.Init) !void {
             chosen_format = format;
         } else threads = @min(threads_max, try std.fmt.parseInt(u32, argument, 10));
     }
-    try benchMemory(gpa);
+    try benchMemory();
     for (levels) |level| for (std.enums.values(Format)) |format| {
         if (chosen_format) |chosen| if (chosen != format) continue;
         const k = kernels.forLevel(level) orelse continue;
@@ -35,10 +36,11 @@ pub fn main(init: std.process.Init) !void {
 }
 
 /// How fast one thread reads memory: what decode can reach.
-fn benchMemory(gpa: std.mem.Allocator) !void {
+fn benchMemory() !void {
     const V = @Vector(8, u32);
-    const words = try gpa.alignedAlloc(V, .@"64", decode_bytes / @sizeOf(V));
-    defer gpa.free(words);
+    const bytes = try reserve(decode_bytes);
+    defer std.posix.munmap(bytes);
+    const words: []V = @ptrCast(bytes);
     @memset(words, @splat(1));
     var best_seconds = std.math.inf(f64);
     for (0..5) |_| {
@@ -58,7 +60,7 @@ fn benchFormat(gpa: std.mem.Allocator, k: *const Kernels, level: kernels.Level, 
     const file_bytes = rows * kernels.rowBytes(format, columns);
     const repacked_bytes = k.repackedBytes(format, rows, columns);
     const matrix_bytes = if (repacked_bytes > 0) repacked_bytes else file_bytes;
-    const matrices_count = decode_bytes / matrix_bytes;
+    const matrices_count = @max(1, decode_bytes / matrix_bytes);
 
     const data = try gpa.alignedAlloc(u8, .@"64", file_bytes * if (repacked_bytes > 0) 1 else matrices_count);
     defer gpa.free(data);
@@ -69,8 +71,8 @@ fn benchFormat(gpa: std.mem.Allocator, k: *const Kernels, level: kernels.Level, 
         const is_top = (i + 1) % kernels.blockBytes(format) == 0;
         byte.* = if (is_top and !kernels.isQuantized(format)) 0x3c else byte.* & 0xbf;
     }
-    const repacked = try gpa.alignedAlloc(u8, .@"64", repacked_bytes * matrices_count);
-    defer gpa.free(repacked);
+    const repacked = try reserve(repacked_bytes * matrices_count + 1);
+    defer std.posix.munmap(repacked);
     const matrices = try gpa.alloc(kernels.Matrix, matrices_count);
     defer gpa.free(matrices);
     const repack_start = seconds();
@@ -100,7 +102,7 @@ fn benchFormat(gpa: std.mem.Allocator, k: *const Kernels, level: kernels.Level, 
         level, format, threads, gigas(file_bytes * matrices_count, repack_seconds),
     });
     for (counts) |count| {
-        const used = if (count <= 4) matrices else matrices[0..@max(1, prefill_bytes / matrix_bytes)];
+        const used = if (count <= 4) matrices else matrices[0..@min(matrices_count, @max(1, prefill_bytes / matrix_bytes))];
         const work: Work = .{ .k = k, .matrices = used, .activations = activations.ptr, .count = count, .out = out.ptr, .threads = threads };
         var best_seconds = std.math.inf(f64);
         var spent: f64 = 0;
@@ -116,6 +118,15 @@ fn benchFormat(gpa: std.mem.Allocator, k: *const Kernels, level: kernels.Level, 
         });
     }
     std.debug.print("}}\n", .{});
+}
+
+/// Memory for weights, in large pages where the system has them.
+fn reserve(bytes: usize) std.posix.MMapError![]align(std.heap.page_size_min) u8 {
+    const memory = try std.posix.mmap(null, bytes, .{ .READ = true, .WRITE = true }, .{ .TYPE = .PRIVATE, .ANONYMOUS = true }, -1, 0);
+    if (builtin.os.tag == .linux) std.posix.madvise(memory.ptr, memory.len, std.posix.MADV.HUGEPAGE) catch |err| {
+        std.debug.print("no large pages: {t}\n", .{err});
+    };
+    return memory;
 }
 
 const Work = struct {

@@ -80,7 +80,7 @@ pub fn Dot(comptime bits: u4) type {
     };
 }
 
-inline fn half(v: anytype, comptime index: u1) @Vector(@typeInfo(@TypeOf(v)).vector.len / 2, @typeInfo(@TypeOf(v)).vector.child) {
+inline fn half(v: anytype, comptime index: comptime_int) @Vector(@typeInfo(@TypeOf(v)).vector.len / 2, @typeInfo(@TypeOf(v)).vector.child) {
     const n = @typeInfo(@TypeOf(v)).vector.len / 2;
     return std.simd.extract(v, index * n, n);
 }

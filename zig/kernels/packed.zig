@@ -20,6 +20,9 @@ const rows = lanes.lanes;
 const quads = blocks.quads;
 const vector_bytes = rows * 4;
 const alignment = 64;
+/// How far ahead of its use memory is asked for. Measured with the weights in memory: 4096 reads 10 to 40 % faster than nothing, 1024 half
+/// of that; hardware does not see past the end of a page.
+const prefetch_bytes = 4096;
 
 /// Which bits of a byte are stored how.
 const Planes = struct { nibble: bool, pair: ?u5, single: ?u5 };
@@ -56,6 +59,13 @@ pub fn Layout(comptime format: Format) type {
 
         pub inline fn init(base: [*]const u8, columns: u32) Self {
             return .{ .bits = base, .scales = base + columns / blocks.unit_columns * unit_bytes };
+        }
+
+        /// Asks for the bits that will be read a few units later, be they this row block's or the next one's.
+        pub inline fn prefetch(self: Self, unit: usize) void {
+            comptime var line = 0;
+            inline while (line < unit_bytes) : (line += 64)
+                @prefetch(self.bits + unit * unit_bytes + prefetch_bytes + line, .{ .rw = .read, .locality = 3, .cache = .data });
         }
 
         pub inline fn quad(self: Self, unit: usize, comptime j: u5) W {

@@ -63,7 +63,10 @@ fn single(comptime format: Format, matrix: *const Matrix, row: [*]const u8, out:
     while (block * rows < row_end) : (block += 1) {
         const weights: Layout(format) = .init(matrix.repacked.? + block * bytes, matrix.columns);
         var sums: [1][1]F = .{.{@splat(0)}};
-        for (0..units) |unit| addUnit(format, 1, 1, &sums, .{weights}, unit, row, 0, units, unit);
+        for (0..units) |unit| {
+            weights.prefetch(unit);
+            addUnit(format, 1, 1, &sums, .{weights}, unit, row, 0, units, unit);
+        }
         store(out, block, row_begin, row_end, sums[0][0]);
     }
 }
@@ -136,6 +139,7 @@ fn Piece(comptime format: Format) type {
 
         fn spread(self: *Self, weights: Layout(format), first: usize, length: usize) void {
             for (0..length) |unit| {
+                weights.prefetch(first + unit);
                 inline for (0..quads) |j| self.bytes[unit][j] = weights.quad(first + unit, j);
                 inline for (0..form.groups) |group| {
                     self.scales[unit][group] = weights.scale(first + unit, group);
