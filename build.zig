@@ -55,13 +55,14 @@ pub fn build(b: *std.Build) void {
 
     // Grammar, scheduler and abi keep their safety checks; kernels do not (they are objects of their own).
     const library_module = b.createModule(.{
-        .root_source_file = b.path("zig/abi.zig"),
+        .root_source_file = b.path("zig/abi_table.zig"),
         .target = target,
         .optimize = .safe,
         .pic = true,
         .link_libc = true,
     });
-    addKernels(b, library_module, target);
+    const kernels = kernelObjects(b, target);
+    for (kernels) |object| library_module.addObject(object);
     addMetalSources(b, library_module);
     const library = b.addLibrary(.{
         .name = "tenon",
@@ -79,7 +80,7 @@ pub fn build(b: *std.Build) void {
             .optimize = if (fast_tests) .safe else .debug,
             .link_libc = true,
         });
-        if (room.kernels) addKernels(b, module, target);
+        if (room.kernels) for (kernels) |object| module.addObject(object);
         if (room.metal) addMetalSources(b, module);
         const tests = b.addTest(.{
             .name = room.name,
@@ -96,23 +97,28 @@ pub fn build(b: *std.Build) void {
         test_all.dependOn(&run.step);
     }
     addGenerated(b);
-    const run_kernels = b.addRunArtifact(addBench(b, target, "kernels"));
+    const run_kernels = b.addRunArtifact(addBench(b, target, kernels, "kernels"));
     run_kernels.addPassthruArgs();
     b.step("bench-kernels", "Measure the kernels: [level] [format] [threads]").dependOn(&run_kernels.step);
-    const bench_model = b.addInstallArtifact(addBench(b, target, "model"), .{});
+    const bench_model = b.addInstallArtifact(addBench(b, target, kernels, "model"), .{});
     b.step("bench-model", "Build zig-out/bin/bench-model, which `bun run bench` runs").dependOn(&bench_model.step);
 }
 
 /// The measuring program of a room.
-fn addBench(b: *std.Build, target: std.Build.ResolvedTarget, comptime room: []const u8) *std.Build.Step.Compile {
+fn addBench(
+    b: *std.Build,
+    target: std.Build.ResolvedTarget,
+    kernels: []const *std.Build.Step.Compile,
+    comptime room: []const u8,
+) *std.Build.Step.Compile {
     const module = b.createModule(.{
         .root_source_file = b.path("zig/" ++ room ++ ".zig"),
         .target = target,
         .optimize = .safe,
         .link_libc = true,
     });
-    addKernels(b, module, target);
-    const bench = b.addExecutable(.{
+    for (kernels) |object| module.addObject(object);
+    return b.addExecutable(.{
         .name = "bench-" ++ room,
         .use_llvm = true,
         .root_module = b.createModule(.{
@@ -123,7 +129,6 @@ fn addBench(b: *std.Build, target: std.Build.ResolvedTarget, comptime room: []co
             .imports = &.{.{ .name = room, .module = module }},
         }),
     });
-    return bench;
 }
 
 fn addGenerated(b: *std.Build) void {
@@ -178,22 +183,24 @@ fn addShim(b: *std.Build, module: *std.Build.Module, target: std.Build.ResolvedT
     return &b.addObject(.{ .name = "address_spaces", .root_module = address_spaces }).step;
 }
 
-fn addKernels(b: *std.Build, module: *std.Build.Module, target: std.Build.ResolvedTarget) void {
-    if (target.result.cpu.arch == .x86_64) {
-        for (levels_x86) |level| {
-            var query = target.query;
-            query.cpu_model = .baseline;
-            query.cpu_features_add = std.Target.x86.featureSet(level.features);
-            addLevel(b, module, b.resolveTargetQuery(query), level.name);
-        }
+/// One object per level that the target's CPUs may have; whatever links kernels links all of them.
+fn kernelObjects(b: *std.Build, target: std.Build.ResolvedTarget) []const *std.Build.Step.Compile {
+    const levels: []const Level = if (target.result.cpu.arch == .x86_64) &levels_x86 else &.{};
+    const objects = b.allocator.alloc(*std.Build.Step.Compile, levels.len + 1) catch @panic("out of memory");
+    for (levels, objects[0..levels.len]) |level, *object| {
+        var query = target.query;
+        query.cpu_model = .baseline;
+        query.cpu_features_add = std.Target.x86.featureSet(level.features);
+        object.* = kernelObject(b, b.resolveTargetQuery(query), level.name);
     }
-    addLevel(b, module, target, "baseline");
+    objects[levels.len] = kernelObject(b, target, "baseline");
+    return objects;
 }
 
-fn addLevel(b: *std.Build, module: *std.Build.Module, target: std.Build.ResolvedTarget, name: []const u8) void {
+fn kernelObject(b: *std.Build, target: std.Build.ResolvedTarget, name: []const u8) *std.Build.Step.Compile {
     const options = b.addOptions();
     options.addOption([]const u8, "level", name);
-    module.addObject(b.addObject(.{
+    return b.addObject(.{
         .name = b.fmt("kernels_{s}", .{name}),
         .use_llvm = true,
         .root_module = b.createModule(.{
@@ -204,5 +211,5 @@ fn addLevel(b: *std.Build, module: *std.Build.Module, target: std.Build.Resolved
             .omit_frame_pointer = true,
             .imports = &.{.{ .name = "options", .module = options.createModule() }},
         }),
-    }));
+    });
 }

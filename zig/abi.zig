@@ -1,20 +1,15 @@
-//! The native boundary: every function and struct that crosses it, and nothing else. Public functions of the C calling convention are
-//! exported under their names in snake case with the prefix `tenon_`; abi_table.zig writes the TypeScript side of it. Only u32, i32,
+//! The native boundary: every function and struct that crosses it, and nothing else. abi_table.zig exports public functions of the C
+//! calling convention under their names in snake case with the prefix `tenon_`, and writes the TypeScript side of it. Only u32, i32,
 //! f32, f64 and pointers cross; memory behind a pointer is borrowed for the call. A call returns a `Status` or a count; `errorText` tells
 //! why the calling thread's last one failed.
 const std = @import("std");
 const builtin = @import("builtin");
-const table = @import("abi_table.zig");
 const doctor = @import("doctor.zig");
 const engine = @import("engine.zig");
 const grammar = @import("grammar.zig");
 const limits = @import("limits.zig");
 const scheduler = @import("scheduler.zig");
 const vocabulary = @import("vocabulary.zig");
-
-comptime {
-    if (@import("root") == @This()) table.exportAll(@This());
-}
 
 pub const Status = enum(i32) {
     ok = 0,
@@ -150,11 +145,6 @@ pub const RequestReport = extern struct {
     needed: u32,
     context_max: u32,
 };
-
-/// Of the table that this library was built with.
-pub fn fingerprint() callconv(.c) u32 {
-    return comptime table.fingerprint;
-}
 
 /// Copies as much of the text as fits and returns how much that was.
 pub fn errorText(out: ?[*]u8, capacity: u32) callconv(.c) u32 {

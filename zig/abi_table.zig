@@ -1,24 +1,33 @@
-//! abi.zig, reflected: exports its functions into the library, and as a program prints the TypeScript table of them
-//! (`zig build generate` writes it to src/engine/abi.gen.ts). Both sides carry the fingerprint of that text.
+//! abi.zig, reflected. As the root of the library it exports those functions; as a program it prints the TypeScript table of them
+//! (`zig build generate` writes it to src/engine/abi.gen.ts). Both sides carry the fingerprint of that table.
 const std = @import("std");
+const builtin = @import("builtin");
 const abi = @import("abi.zig");
 
-/// FNV-1a over the text of the table.
-pub const fingerprint: u32 = blk: {
-    @setEvalBranchQuota(200_000);
-    var hash: u32 = 0x811c9dc5;
-    for (text) |byte| hash = (hash ^ byte) *% 0x01000193;
-    break :blk hash;
-};
+comptime {
+    if (builtin.output_mode == .Lib) exportAll();
+}
 
-/// Exports every public function of the C calling convention.
-pub fn exportAll(comptime module: type) void {
+fn exportAll() void {
     @setEvalBranchQuota(100_000);
-    for (@typeInfo(module).@"struct".decl_names) |name| {
-        if (!isExport(@TypeOf(@field(module, name)))) continue;
-        const function = @field(module, name);
+    @export(&fingerprint, .{ .name = symbol("fingerprint") });
+    for (@typeInfo(abi).@"struct".decl_names) |name| {
+        if (!isExport(@TypeOf(@field(abi, name)))) continue;
+        const function = @field(abi, name);
         @export(&function, .{ .name = symbol(name) });
     }
+}
+
+fn fingerprint() callconv(.c) u32 {
+    return comptime hash();
+}
+
+/// FNV-1a over the text of the table.
+fn hash() u32 {
+    @setEvalBranchQuota(200_000);
+    var sum: u32 = 0x811c9dc5;
+    for (text) |byte| sum = (sum ^ byte) *% 0x01000193;
+    return sum;
 }
 
 pub fn main(init: std.process.Init) !void {
@@ -28,7 +37,7 @@ pub fn main(init: std.process.Init) !void {
         \\export const fingerprint = 0x{x:0>8};
         \\
         \\{s}
-    , .{ fingerprint, text });
+    , .{ comptime hash(), text });
     defer init.gpa.free(table);
     try std.Io.File.stdout().writeStreamingAll(init.io, table);
 }
@@ -36,7 +45,7 @@ pub fn main(init: std.process.Init) !void {
 const text = blk: {
     @setEvalBranchQuota(1_000_000);
     const names = @typeInfo(abi).@"struct".decl_names;
-    var functions: []const u8 = "";
+    var functions: []const u8 = functionLine(symbol("fingerprint"), @TypeOf(fingerprint));
     var structs: []const u8 = "";
     var enums: []const u8 = "";
     for (names) |name| {

@@ -116,6 +116,7 @@ pub const model = struct {
 };
 
 pub const vocabulary = struct {
+    /// As many as the boundary lets through.
     pub const tokens_max = engine.vocabulary_tokens;
     /// Bytes of one token. The longest known has 256; each byte of it is a level of the trie walk.
     pub const token_bytes_max = 4096;

@@ -1,12 +1,16 @@
 //! Containers that the rooms share; imports the standard library only.
 const handles = @import("stdx/handles.zig");
 const id_table = @import("stdx/id_table.zig");
+const pages = @import("stdx/pages.zig");
 
 pub const Handles = handles.Handles;
 pub const IdTable = id_table.IdTable;
+pub const allocPages = pages.allocPages;
+pub const freePages = pages.freePages;
 pub const hashWords = id_table.hashWords;
 
 test {
     _ = handles;
     _ = id_table;
+    _ = pages;
 }

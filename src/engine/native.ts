@@ -205,10 +205,12 @@ class Running {
   #tokens: Uint32Array<ArrayBuffer>;
   #count: number;
   #row: SlotRow | undefined;
+  /** Its handle is dead, and will name another request one day. */
+  #isOver = false;
 
   constructor(library: Library, handle: number, prompt: Uint32Array<ArrayBuffer>, rows: readonly SlotRow[]) {
     const cancel = () => {
-      library.calls.tenon_request_cancel(handle);
+      if (!this.#isOver) library.calls.tenon_request_cancel(handle);
     };
     this.#inbox = new Inbox(cancel);
     this.#rows = rows;
@@ -236,7 +238,10 @@ class Running {
   }
 
   receive(event: NativeEvent): void {
-    if (event.kind === "finish") this.#row = undefined;
+    if (event.kind === "finish") {
+      this.#row = undefined;
+      this.#isOver = true;
+    }
     if (event.kind !== "parked") return this.#inbox.push(event);
     if (event.previous !== undefined) this.#append(event.previous);
     this.#row = this.#rows[event.slot];

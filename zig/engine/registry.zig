@@ -4,7 +4,7 @@ const grammar = @import("../grammar.zig");
 const limits = @import("../limits.zig");
 const models = @import("../model.zig");
 const scheduling = @import("../scheduler.zig");
-const Handles = @import("../stdx.zig").Handles;
+const stdx = @import("../stdx.zig");
 const Vocabulary = @import("../vocabulary.zig").Vocabulary;
 const io = std.Io.Threaded.global_single_threaded.io();
 
@@ -94,11 +94,11 @@ const RequestEntry = struct {
 pub const Registry = struct {
     gpa: Allocator,
     lock: std.Io.Mutex = .init,
-    vocabularies: Handles(*VocabularyEntry, 1, limits.engine.vocabularies) = .{},
-    grammars: Handles(*GrammarEntry, 2, limits.engine.grammars) = .{},
-    matchers: Handles(*MatcherEntry, 3, limits.engine.vocabularies * limits.engine.matchers) = .{},
-    models: Handles(*ModelEntry, 4, limits.engine.models) = .{},
-    requests: Handles(*RequestEntry, 5, limits.engine.requests) = .{},
+    vocabularies: stdx.Handles(*VocabularyEntry, 1, limits.engine.vocabularies) = .{},
+    grammars: stdx.Handles(*GrammarEntry, 2, limits.engine.grammars) = .{},
+    matchers: stdx.Handles(*MatcherEntry, 3, limits.engine.vocabularies * limits.engine.matchers) = .{},
+    models: stdx.Handles(*ModelEntry, 4, limits.engine.models) = .{},
+    requests: stdx.Handles(*RequestEntry, 5, limits.engine.requests) = .{},
 
     pub const VocabularyView = struct { handle: u32, masks: [*]u32 };
 
@@ -110,13 +110,8 @@ pub const Registry = struct {
         errdefer vocabulary.destroy(self.gpa);
         const entry = try self.gpa.create(VocabularyEntry);
         errdefer self.gpa.destroy(entry);
-        // Whole pages: rows that are never used are never backed by memory.
-        const masks = try std.heap.page_allocator.alignedAlloc(
-            u32,
-            .fromByteUnits(std.heap.page_size_min),
-            limits.engine.matchers * @as(usize, vocabulary.words()),
-        );
-        errdefer std.heap.page_allocator.free(masks);
+        const masks = try stdx.allocPages(u32, self.gpa, limits.engine.matchers * @as(usize, vocabulary.words()));
+        errdefer stdx.freePages(self.gpa, masks);
         entry.* = .{ .vocabulary = vocabulary, .masks = masks };
         self.lock.lockUncancelable(io);
         defer self.lock.unlock(io);
@@ -416,7 +411,7 @@ pub const Registry = struct {
         entry.references -= 1;
         if (entry.references > 0) return;
         entry.vocabulary.destroy(self.gpa);
-        std.heap.page_allocator.free(entry.masks);
+        stdx.freePages(self.gpa, entry.masks);
         self.gpa.destroy(entry);
     }
 

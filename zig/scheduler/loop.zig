@@ -1,6 +1,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const limits = @import("../limits.zig").scheduler;
+const stdx = @import("../stdx.zig");
 const Vocabulary = @import("../vocabulary.zig").Vocabulary;
 const Backend = @import("backend.zig").Backend;
 const Queue = @import("queue.zig").Queue;
@@ -27,7 +28,7 @@ pub const Scheduler = struct {
     gpa: Allocator,
     shared: slots.Shared,
     slots: []Slot,
-    /// (slots, tokens), page-aligned; a row is one slot's.
+    /// (slots, tokens); a row is one slot's, which writes it before anybody reads it.
     logits: []align(std.heap.page_size_min) f32,
     /// (slots, words), likewise.
     masks: []align(std.heap.page_size_min) u32,
@@ -53,11 +54,10 @@ pub const Scheduler = struct {
         var shared: slots.Shared = try .init(gpa, backend, vocabulary, @min(options.context_max, backend.contextMax()));
         errdefer shared.deinit();
         const words = vocabulary.words();
-        // Whole pages from the system: rows that are never used are never backed by memory.
-        const logits = try arena(f32, options.slots * @as(usize, vocabulary.count));
-        errdefer std.heap.page_allocator.free(logits);
-        const masks = try arena(u32, options.slots * @as(usize, words));
-        errdefer std.heap.page_allocator.free(masks);
+        const logits = try stdx.allocPages(f32, gpa, options.slots * @as(usize, vocabulary.count));
+        errdefer stdx.freePages(gpa, logits);
+        const masks = try stdx.allocPages(u32, gpa, options.slots * @as(usize, words));
+        errdefer stdx.freePages(gpa, masks);
         const ring_bytes = try gpa.alloc(u8, options.ring_bytes);
         errdefer gpa.free(ring_bytes);
         const own_slots = try gpa.alloc(Slot, options.slots);
@@ -83,10 +83,6 @@ pub const Scheduler = struct {
         return self;
     }
 
-    fn arena(comptime T: type, count: usize) error{OutOfMemory}![]align(std.heap.page_size_min) T {
-        return std.heap.page_allocator.alignedAlloc(T, .fromByteUnits(std.heap.page_size_min), count);
-    }
-
     pub fn start(self: *Scheduler) std.Thread.SpawnError!void {
         self.thread = try std.Thread.spawn(.{}, run, .{self});
     }
@@ -100,8 +96,8 @@ pub const Scheduler = struct {
         self.wake.deinit();
         self.gpa.free(self.slots);
         self.gpa.free(self.ring.bytes);
-        std.heap.page_allocator.free(self.masks);
-        std.heap.page_allocator.free(self.logits);
+        stdx.freePages(self.gpa, self.masks);
+        stdx.freePages(self.gpa, self.logits);
         self.shared.deinit();
         self.gpa.destroy(self);
     }

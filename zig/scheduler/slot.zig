@@ -179,6 +179,8 @@ pub const Slot = struct {
         slot.computed += tokens;
         if (slot.computed == total) {
             slot.prompted_ms = nowMs();
+            // A grammar of nothing but the empty text.
+            if (slot.matcher) |matcher| if (matcher.isComplete()) return slot.finish(.complete);
             return slot.ready();
         }
         slot.outbox.add(slot.shared.gpa, slot.request.handle, .progress, event.Progress{
@@ -213,10 +215,14 @@ pub const Slot = struct {
     fn choose(slot: *Slot) void {
         const request = slot.request;
         slot.shared.sampler.adjust(slot.logits, request.params, request.biases, request.tokens, slot.output.items);
-        const token = slot.sample() catch |err| return slot.fail(switch (err) {
-            error.NothingAllowed => "no token is allowed",
-            error.OutOfMemory => "out of memory",
-        });
+        const token = slot.sample() catch |err| switch (err) {
+            error.NothingAllowed => {
+                // Where there is no stop token to choose, the end is not in the mask.
+                const ends = if (slot.matcher) |matcher| matcher.acceptsEnd() else false;
+                return if (ends) slot.finish(.complete) else slot.fail("no token is allowed");
+            },
+            error.OutOfMemory => return slot.fail("out of memory"),
+        };
         slot.accept(token) catch slot.fail("out of memory");
     }
 
