@@ -1,12 +1,11 @@
 /** `bun run check`: everything that is quick to know about a change, at once; each finding comes with its repair. */
+import type { Outcome } from "./outcome.ts";
 import { run } from "./setup/command.ts";
 import { preparePackages } from "./setup/packages.ts";
 import { findZig } from "./setup/zig.ts";
 import { root, runScript } from "./setup.ts";
 
 export type Check = { readonly name: string; readonly command: readonly string[]; readonly repair: string };
-
-export type Outcome = { readonly name: string; readonly passed: number; readonly failed: number };
 
 /** The checks that are not bun tests; the test run has them too. */
 export async function checks(): Promise<readonly Check[]> {
