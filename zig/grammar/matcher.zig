@@ -356,7 +356,11 @@ pub const Matcher = struct {
         self.segment_list.clearRetainingCapacity();
         self.segment_bytes.clearRetainingCapacity();
         if (self.readings.items.len == 0) return;
-        const first = self.readings.items[0].labels.items;
+        // At the end only readings that may end there are right; where none may, the output was cut off.
+        const chosen = for (self.readings.items) |reading| {
+            if (all and self.graph.states.items[reading.state].accepts_end) break reading;
+        } else self.readings.items[0];
+        const first = chosen.labels.items;
         var agreed = first.len;
         if (!all) for (self.readings.items[1..]) |reading| {
             const length = @min(agreed, reading.labels.items.len);
