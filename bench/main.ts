@@ -1,0 +1,13 @@
+/** `bun run bench NAME …`: measures, and prints JSON on standard output. What it is doing goes to standard error. */
+import { defineCommand, runMain } from "citty";
+
+const bench = defineCommand({
+  meta: { name: "bench", description: "Measure Tenon; each prints JSON" },
+  subCommands: {
+    decode: async () => (await import("./decode.ts")).decode,
+    mask: async () => (await import("./mask.ts")).mask,
+    logits: async () => (await import("./logits.ts")).logits,
+  },
+});
+
+await runMain(bench);
