@@ -109,7 +109,7 @@ function writeCase(out: RecordWriter, item: Case): void {
     case "false":
       return;
     case "number":
-      out.word(item.integer ? 1 : 0);
+      out.word(item.plain ? 2 : item.integer ? 1 : 0);
       for (const bound of [item.low, item.high]) {
         out.word(bound === undefined ? 0 : bound.exclusive ? 2 : 1);
         out.text(bound?.decimal ?? "");

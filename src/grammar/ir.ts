@@ -82,6 +82,8 @@ export type Case =
   | {
       readonly type: "number";
       readonly integer: boolean;
+      /** In plain digits only, whatever the spelling: draft 4 calls nothing else an integer. Goes with `integer`. */
+      readonly plain: boolean;
       readonly low: Bound | undefined;
       readonly high: Bound | undefined;
     }

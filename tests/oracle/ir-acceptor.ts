@@ -209,7 +209,8 @@ class Acceptor {
         return json.type === item.type;
       case "number": {
         if (json.type !== "number") return false;
-        if (item.integer && !(canonical ? /^-?[0-9]+$/.test(json.text) : isWholeNumber(json.text))) return false;
+        if (item.integer && !(canonical || item.plain ? /^-?[0-9]+$/.test(json.text) : isWholeNumber(json.text)))
+          return false;
         const { low, high } = item;
         const above = low === undefined ? 1 : compareNumbers(json.text, low.decimal);
         const below = high === undefined ? -1 : compareNumbers(json.text, high.decimal);

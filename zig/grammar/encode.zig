@@ -58,7 +58,7 @@ const Writer = struct {
             .true => try self.word(&.{1}),
             .false => try self.word(&.{2}),
             .number => |number| {
-                try self.word(&.{ 3, @intFromBool(number.integer) });
+                try self.word(&.{ 3, if (number.plain) 2 else @intFromBool(number.integer) });
                 for ([_]?ir.Bound{ number.low, number.high }) |bound| {
                     try self.word(&.{if (bound) |known| 1 + @as(u32, @intFromBool(known.exclusive)) else 0});
                     try self.span(if (bound) |known| known.decimal else "");

@@ -94,7 +94,8 @@ pub const Case = union(enum) {
     object: struct { properties: []const Property, rest: u32, ordered: bool },
 };
 
-pub const Number = struct { integer: bool, low: ?Bound, high: ?Bound };
+/// `plain`: an integer in plain digits only, whatever the spelling.
+pub const Number = struct { integer: bool, plain: bool = false, low: ?Bound, high: ?Bound };
 pub const Property = struct { key: []const u8, value: u32, required: bool };
 pub const Value = struct { origin: u32, cases: []const Case };
 
@@ -202,7 +203,10 @@ const Reader = struct {
             0 => .null,
             1 => .true,
             2 => .false,
-            3 => .{ .number = .{ .integer = try self.flag(), .low = try self.bound(), .high = try self.bound() } },
+            3 => {
+                const integer = try self.below(3, "a number is of an unknown kind");
+                return .{ .number = .{ .integer = integer > 0, .plain = integer == 2, .low = try self.bound(), .high = try self.bound() } };
+            },
             4 => {
                 const length_min = try self.count();
                 const length_max = try self.word();

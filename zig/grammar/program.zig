@@ -546,7 +546,7 @@ const Compiler = struct {
             .null => .{ .literal = .null },
             .true => .{ .literal = .true },
             .false => .{ .literal = .false },
-            .number => |number| .{ .number = try self.numberId(number, style) },
+            .number => |number| .{ .number = try self.numberId(number, if (number.plain) .canonical else style) },
             .string => |string| .{ .string = .{ .min = string.length_min, .max = string.length_max } },
             .among => |texts| among: {
                 const list = try self.distinct(texts);

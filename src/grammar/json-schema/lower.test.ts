@@ -195,6 +195,12 @@ describe("accepts exactly what the schema says", () => {
       ["1", "2"],
       [],
     ],
+    [
+      "integers of draft 4",
+      { $schema: "http://json-schema.org/draft-04/schema#", type: "integer", enum: [1, 2.5, 3] },
+      ["1", "3"],
+      ["1.0", "2", "3e0"],
+    ],
     ["an unknown format", { format: "int32", type: "integer" }, ["1"], ['"a"']],
     ["an unknown keyword", { nullable: true, type: "string", "x-order": 1 }, ['"a"'], ["null"]],
   ];

@@ -124,7 +124,13 @@ class Lowering {
       case "false":
         return { type: shape.type };
       case "number":
-        return { type: "number", integer: shape.whole, low: bound(shape.low), high: bound(shape.high) };
+        return {
+          type: "number",
+          integer: shape.whole,
+          plain: shape.whole && shape.plain,
+          low: bound(shape.low),
+          high: bound(shape.high),
+        };
       case "string": {
         const { length, among } = shape;
         return { type: "string", lengthMin: length.min, lengthMax: length.max, among: among && [...among] };

@@ -128,16 +128,17 @@ export class SchemaReader {
     }
   }
 
-  #types(fields: Fields, pointer: string): { readonly types: number; readonly whole: boolean } {
+  #types(fields: Fields, pointer: string): Pick<Schema, "types" | "whole" | "plain"> {
     const names = fields.names("type");
-    if (names === undefined) return { types: everyType, whole: false };
+    if (names === undefined) return { types: everyType, whole: false, plain: false };
     let sum = 0;
     for (const name of names) {
       const type = typeNames.get(name);
       if (type === undefined) this.refuse(pointer, "type", `${JSON.stringify(name)} is no JSON type`);
       sum |= type ?? 0;
     }
-    return { types: sum, whole: names.has("integer") && !names.has("number") };
+    const whole = names.has("integer") && !names.has("number");
+    return { types: sum, whole, plain: whole && this.#draft.name === "draft-04" };
   }
 
   #finites(fields: Fields, pointer: string): readonly Finite[] {
@@ -246,6 +247,7 @@ export class SchemaReader {
 const anything: Schema = {
   types: everyType,
   whole: false,
+  plain: false,
   finite: [],
   low: undefined,
   high: undefined,

@@ -10,6 +10,8 @@ export type Schema = {
   readonly types: number;
   /** Numbers have to be whole. */
   readonly whole: boolean;
+  /** … and written in plain digits. */
+  readonly plain: boolean;
   /** `enum` and `const`, each with the values that are left. */
   readonly finite: readonly Finite[];
   readonly low: Limit | undefined;

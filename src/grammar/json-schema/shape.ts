@@ -30,6 +30,8 @@ export type Demand =
 export type NumberDemand = {
   readonly type: "number";
   readonly whole: boolean;
+  /** Written in plain digits, as draft 4 wants its integers. */
+  readonly plain: boolean;
   readonly low: Limit | undefined;
   readonly high: Limit | undefined;
 };
@@ -48,7 +50,7 @@ export const everything: readonly Shape[] = [
   { type: "null" } as const,
   { type: "true" } as const,
   { type: "false" } as const,
-  { type: "number", whole: false, low: undefined, high: undefined } as const,
+  { type: "number", whole: false, plain: false, low: undefined, high: undefined } as const,
   { type: "string", length: anySize, among: undefined } as const,
   { type: "array", layers: [], size: anySize } as const,
   { type: "object", layers: [], required: [] } as const,
@@ -65,7 +67,13 @@ export function narrow(demand: Demand, schema: Schema): Demand | undefined {
     case "number": {
       const low = tighter(demand.low, schema.low, 1);
       const high = tighter(demand.high, schema.high, -1);
-      return between(demand.whole || schema.whole, low, high);
+      return between({
+        type: "number",
+        whole: demand.whole || schema.whole,
+        plain: demand.plain || schema.plain,
+        low,
+        high,
+      });
     }
     case "string": {
       const length = both(demand.length, schema.length);
@@ -94,7 +102,7 @@ export function select(demand: Demand, finite: Finite): readonly Demand[] {
     case "false":
       return (types[demand.type] & finite.types) === 0 ? [] : [demand];
     case "number":
-      return finite.numbers.filter((value) => fits(demand, value)).map(exactly);
+      return finite.numbers.map((value) => exactly(value, demand.plain)).filter((point) => numberWithin(point, demand));
     case "string": {
       const among = new Set(
         [...finite.strings].filter((text) => demand.among?.has(text) ?? hasLength(text, demand.length)),
@@ -111,7 +119,7 @@ export function select(demand: Demand, finite: Finite): readonly Demand[] {
 
 /** Whether every value of `a` is one of `b`. */
 export function numberWithin(a: NumberDemand, b: NumberDemand): boolean {
-  if (b.whole && !a.whole) return false;
+  if ((b.whole && !a.whole) || (b.plain && !a.plain)) return false;
   return limitWithin(a.low, b.low, 1) && limitWithin(a.high, b.high, -1);
 }
 
@@ -127,16 +135,14 @@ export function isPoint({ low, high }: NumberDemand): boolean {
   return low !== undefined && high !== undefined && compareDecimals(low.value, high.value) === 0;
 }
 
-/** The numbers between two limits, whole ones with limits that are values themselves; undefined if there are none. */
-function between(whole: boolean, low: Limit | undefined, high: Limit | undefined): NumberDemand | undefined {
-  const bottom = whole && low !== undefined ? wholeLow(low) : low;
-  const top = whole && high !== undefined ? wholeHigh(high) : high;
-  if (bottom !== undefined && top !== undefined) {
-    const order = compareDecimals(bottom.value, top.value);
-    if (order > 0 || (order === 0 && (bottom.exclusive || top.exclusive))) return undefined;
-  }
-  const demand: NumberDemand = { type: "number", whole, low: bottom, high: top };
-  return isPoint(demand) && bottom !== undefined ? exactly(bottom.value) : demand;
+/** Whole numbers get limits that are values themselves; undefined if nothing lies between the limits. */
+function between(demand: NumberDemand): NumberDemand | undefined {
+  const low = demand.whole && demand.low !== undefined ? wholeLow(demand.low) : demand.low;
+  const high = demand.whole && demand.high !== undefined ? wholeHigh(demand.high) : demand.high;
+  if (low === undefined || high === undefined) return { ...demand, low, high };
+  const order = compareDecimals(low.value, high.value);
+  if (order > 0 || (order === 0 && (low.exclusive || high.exclusive))) return undefined;
+  return order === 0 ? exactly(low.value, demand.plain) : { ...demand, low, high };
 }
 
 function wholeLow({ value, exclusive }: Limit): Limit {
@@ -163,13 +169,9 @@ function limitWithin(a: Limit | undefined, b: Limit | undefined, direction: 1 | 
   return order > 0 || (order === 0 && (a.exclusive || !b.exclusive));
 }
 
-function fits(demand: NumberDemand, value: Decimal): boolean {
-  return numberWithin(exactly(value), demand);
-}
-
-function exactly(value: Decimal): NumberDemand {
+function exactly(value: Decimal, plain: boolean): NumberDemand {
   const limit = { value, exclusive: false };
-  return { type: "number", whole: isWhole(value), low: limit, high: limit };
+  return { type: "number", whole: isWhole(value), plain, low: limit, high: limit };
 }
 
 function both(a: Range, b: Range | undefined): Range | undefined {
