@@ -19,6 +19,11 @@ const World = struct {
     const unused = 255;
 
     fn init(options: Options) !World {
+        return .initWith(gpa, options);
+    }
+
+    /// With another allocator for the scheduler.
+    fn initWith(scheduler_gpa: std.mem.Allocator, options: Options) !World {
         var bytes: [512]u8 = undefined;
         var offsets: [257]u32 = undefined;
         var kinds: [256]u8 = @splat(0);
@@ -28,7 +33,7 @@ const World = struct {
         for (0..256) |i| _ = try std.fmt.bufPrint(bytes[2 * i ..], "{x:0>2}", .{i});
         const vocabulary: *Vocabulary = try .create(gpa, &bytes, &offsets, &kinds);
         const model: *noise.Noise = try .create(gpa, .{ .vocabulary_count = 256, .context_max = 2048, .seed = 1, .shape = .flat });
-        return .{ .vocabulary = vocabulary, .noise = model, .scheduler = try .create(gpa, .{ .noise = model }, vocabulary, options) };
+        return .{ .vocabulary = vocabulary, .noise = model, .scheduler = try .create(scheduler_gpa, .{ .noise = model }, vocabulary, options) };
     }
 
     fn deinit(world: World) void {
@@ -349,6 +354,26 @@ test "a parked request can be cancelled" {
     world.scheduler.cancel(&request);
     try world.settle(&log);
     try std.testing.expectEqual(event.Reason.cancelled, log.seen[1].finish.?.reason);
+}
+
+test "a request without memory fails alone" {
+    var failing: std.testing.FailingAllocator = .init(gpa, .{});
+    const world: World = try .initWith(failing.allocator(), .{});
+    defer world.deinit();
+    var log: Log = .{};
+    defer log.deinit();
+    var poor = requestOf(1, &.{1});
+    poor.logprobs = 5;
+    failing.fail_index = failing.alloc_index;
+    try world.scheduler.submit(&poor);
+    try world.settle(&log);
+    try std.testing.expectEqual(event.Reason.failed, log.seen[1].finish.?.reason);
+    try std.testing.expectEqualStrings("out of memory", log.seen[1].message.items);
+    failing.fail_index = std.math.maxInt(usize);
+    var rich = requestOf(2, &.{1});
+    try world.scheduler.submit(&rich);
+    try world.settle(&log);
+    try std.testing.expectEqual(event.Reason.length, log.seen[2].finish.?.reason);
 }
 
 test "on its own thread, with a reader that is woken" {
