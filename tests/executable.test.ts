@@ -47,13 +47,15 @@ test(
     expect(response.status).toBe(200);
     const answer = JSON.parse(await response.text());
     expect(answer).toMatchObject({ choices: [{ finish_reason: "tool_calls", message: { role: "assistant" } }] });
-    const [call, ...others] = answer.choices[0].message.tool_calls;
-    expect(others).toEqual([]);
-    expect(call).toMatchObject({ type: "function", function: { name: "book_table" } });
-    const { city, guests, ...rest } = JSON.parse(call.function.arguments);
-    expect(rest).toEqual({});
-    expect(["Lisbon", "Porto"]).toContain(city);
-    expect([1, 2, 3, 4, 5, 6, 7, 8]).toContain(guests);
+    const { tool_calls } = answer.choices[0].message;
+    expect(tool_calls.length).toBeGreaterThan(0);
+    for (const call of tool_calls) {
+      expect(call).toMatchObject({ type: "function", function: { name: "book_table" } });
+      const { city, guests, ...rest } = JSON.parse(call.function.arguments);
+      expect(rest).toEqual({});
+      expect(["Lisbon", "Porto"]).toContain(city);
+      expect([1, 2, 3, 4, 5, 6, 7, 8]).toContain(guests);
+    }
   },
   minuteMs,
 );
@@ -74,15 +76,18 @@ const bookTable = {
 };
 
 /** The address that a server prints when it is ready; the rest of its output is read on, so that it never blocks. */
-async function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
+function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
   const decoder = new TextDecoder();
-  const [ours, rest] = output.tee();
-  rest.pipeTo(new WritableStream()).catch(() => undefined);
   let text = "";
-  for await (const bytes of ours) {
-    text += decoder.decode(bytes, { stream: true });
-    const address = /http:\/\/[^\s/]+:\d+/.exec(text)?.[0];
-    if (address !== undefined) return address;
-  }
-  throw new Error(`the server ended without saying where it listens: ${text}`);
+  const reader = new WritableStream<Uint8Array>({
+    write(bytes) {
+      text += decoder.decode(bytes, { stream: true });
+      const address = /http:\/\/[^\s/]+:\d+/.exec(text)?.[0];
+      if (address !== undefined) resolve(address);
+    },
+    close: () => reject(new Error(`the server ended without saying where it listens: ${text}`)),
+  });
+  output.pipeTo(reader).catch(reject);
+  return promise;
 }
