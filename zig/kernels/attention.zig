@@ -76,28 +76,35 @@ fn normalize(page: *const table.AttentionPage, row: usize, all: [columns]F, weig
         weights.* = @splat(0);
         return 1;
     }
-    const hidden: F = @splat(-std.math.inf(f32));
     var s = all;
-    var largest = hidden;
-    inline for (0..columns) |c| {
-        if (page.softcap > 0) s[c] = elementwise.capped(s[c], @splat(page.softcap));
-        const index = std.simd.iota(u32, lanes.lanes) + @as(@Vector(lanes.lanes, u32), @splat(c * lanes.lanes));
-        s[c] = @select(f32, index >= @as(@Vector(lanes.lanes, u32), @splat(visible.begin)), s[c], hidden);
-        s[c] = @select(f32, index < @as(@Vector(lanes.lanes, u32), @splat(visible.end)), s[c], hidden);
-        largest = @max(largest, s[c]);
-    }
+    if (page.softcap > 0) inline for (0..columns) |c| {
+        s[c] = elementwise.capped(s[c], @splat(page.softcap));
+    };
+    if (visible.begin > 0 or visible.end < tokens) hide(&s, visible);
+    var largest = s[0];
+    inline for (1..columns) |c| largest = @max(largest, s[c]);
     const old = page.maxima[row];
     const new = @max(old, @reduce(.Max, largest));
     var sum: F = @splat(0);
     inline for (0..columns) |c| {
         const p = lanes.exp(s[c] - @as(F, @splat(new)));
-        lanes.save(weights[c * lanes.lanes ..], p);
+        weights[c * lanes.lanes ..][0..lanes.lanes].* = p;
         sum += p;
     }
-    const correction = lanes.exp(@as(F, @splat(old - new)))[0];
+    const correction = if (new == old) 1 else lanes.exp(@as(F, @splat(old - new)))[0];
     page.maxima[row] = new;
     page.sums[row] = page.sums[row] * correction + lanes.sum(sum);
     return correction;
+}
+
+/// Makes the scores of tokens that the row does not see minus infinity.
+inline fn hide(s: *[columns]F, visible: table.VisibleTokens) void {
+    const hidden: F = @splat(-std.math.inf(f32));
+    inline for (0..columns) |c| {
+        const index = std.simd.iota(u32, lanes.lanes) + @as(lanes.W, @splat(c * lanes.lanes));
+        s[c] = @select(f32, index >= @as(lanes.W, @splat(visible.begin)), s[c], hidden);
+        s[c] = @select(f32, index < @as(lanes.W, @splat(visible.end)), s[c], hidden);
+    }
 }
 
 inline fn mix(
