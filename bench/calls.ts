@@ -5,13 +5,13 @@
 import { defineCommand } from "citty";
 import {
   emptyReport,
+  type ForcedRequest,
   forceCalls,
   forcedMatrix,
-  noiseServers,
-  type Report,
   randomForced,
 } from "../tests/fixtures/forced-calls.ts";
-import { seededRandom } from "../tests/fixtures/random.ts";
+import { noiseServers } from "../tests/fixtures/noise-servers.ts";
+import { randomFrom } from "../tests/fixtures/random.ts";
 import { modelPath, startTenon } from "../tests/fixtures/running.ts";
 import { sharedData } from "../tests/fixtures/shared.ts";
 import { toolCases } from "../tests/fixtures/tool-schemas.ts";
@@ -23,8 +23,7 @@ export const calls = defineCommand({
     models: {
       type: "string",
       description: "Model files, separated by commas; 'none' for none",
-      default:
-        "SmolLM2-135M-Instruct.Q4_1.gguf,Qwen2.5-Coder-0.5B-Instruct-Q4_K_M.gguf,gemma-3-270m-Q4_K_M.gguf",
+      default: "SmolLM2-135M-Instruct.Q4_1.gguf,Qwen2.5-Coder-0.5B-Instruct-Q4_K_M.gguf,gemma-3-270m-Q4_K_M.gguf",
       valueHint: "FILES",
     },
     schemas: { type: "string", description: "Schemas a model, the longest first", default: "60", valueHint: "N" },
@@ -42,49 +41,56 @@ export const calls = defineCommand({
       default: "3000",
       valueHint: "N",
     },
+    seed: { type: "string", description: "Of the requests on noise", default: "1", valueHint: "N" },
   },
   async run({ args }) {
     const data = sharedData("maskbench-dev.jsonl.gz");
     if (data === undefined) throw new Error("no data: set TENON_SHARED to the folder that holds data/");
     const cases = toolCases(data);
     const faults: object[] = [];
-    const measured = async (name: object, run: (report: Report) => Promise<void>): Promise<object> => {
-      process.stderr.write(`${JSON.stringify(name)}\n`);
-      const report = emptyReport();
+    const measured = async (name: object, flags: readonly string[], requests: readonly ForcedRequest[]) => {
+      process.stderr.write(`${JSON.stringify({ ...name, requests: requests.length })}\n`);
       const startMs = performance.now();
-      await run(report);
+      const report = emptyReport();
+      const tenon = await startTenon(flags);
+      await forceCalls(tenon, requests, report);
+      await tenon.stop(0);
       faults.push(...report.faults.map((fault) => ({ ...name, ...fault })));
-      const { requests, tokens, closedByRule } = report;
       const seconds = rounded((performance.now() - startMs) / 1000);
-      return {
-        ...name,
-        ...report,
-        faults: report.faults.length,
-        closedShare: rounded(closedByRule / requests),
-        tokensPerRequest: rounded(tokens / requests),
-        seconds,
-      };
+      return { ...name, ...report, faults: report.faults.length, seconds };
     };
 
     const models: object[] = [];
-    for (const file of filesOf(args.models)) {
-      const requests = forcedMatrix(cases.toReversed().slice(0, Number(args.schemas)), {
-        temperature: 1.5,
-        max_tokens: Number(args["max-tokens"]),
-      });
-      models.push(
-        await measured({ model: file }, (report) => withServer(["-m", pathOf(file)], forceCalls(requests, report))),
-      );
-    }
+    const matrix = forcedMatrix(cases.slice(0, Number(args.schemas)), {
+      temperature: 1.5,
+      max_tokens: Number(args["max-tokens"]),
+    });
+    for (const file of listOf(args.models)) models.push(await measured({ model: file }, ["-m", pathOf(file)], matrix));
+
+    const random = randomFrom(Number(args.seed));
+    const vocabularies = listOf(args.vocabularies);
+    const servers = vocabularies.flatMap((vocabulary) =>
+      noiseServers(pathOf(vocabulary)).map((server) => ({ vocabulary, ...server })),
+    );
+    const count = Math.ceil(Number(args.noise) / servers.length);
     const noise: object[] = [];
-    const servers = noiseServers(filesOf(args.vocabularies).map(pathOf));
-    const random = seededRandom();
-    for (const { name, flags } of Number(args.noise) === 0 ? [] : servers) {
-      const count = Math.ceil(Number(args.noise) / servers.length);
-      const draw = randomForced(cases, random, Number(args["tokens-above"]));
-      noise.push(await measured(name, (report) => withServer(flags, forceCalls(draw(count), report))));
+    for (const { flags, ...name } of count > 0 ? servers : []) {
+      const requests = randomForced(cases, { count, tokensAbove: Number(args["tokens-above"]), random });
+      noise.push(await measured(name, flags, requests));
     }
-    process.stdout.write(`${JSON.stringify({ bench: "calls", schemas: cases.length, models, noise, faults }, null, 2)}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ bench: "calls", schemas: cases.length, models, noise, faults }, null, 2)}\n`,
+    );
     if (faults.length > 0) process.exitCode = 1;
   },
 });
+
+function listOf(text: string): readonly string[] {
+  return text === "none" ? [] : text.split(",");
+}
+
+function pathOf(file: string): string {
+  const path = modelPath(file);
+  if (path === undefined) throw new Error(`${file} is not in the models folder`);
+  return path;
+}

@@ -4,6 +4,7 @@ import { defineCommand, runMain } from "citty";
 const bench = defineCommand({
   meta: { name: "bench", description: "Measure Tenon; each prints JSON" },
   subCommands: {
+    calls: async () => (await import("./calls.ts")).calls,
     decode: async () => (await import("./decode.ts")).decode,
     mask: async () => (await import("./mask.ts")).mask,
     logits: async () => (await import("./logits.ts")).logits,
