@@ -97,12 +97,13 @@ pub fn quantize(format: Format, x: [*]const f32, columns: u32, out: [*]u8) callc
     for (0..units) |unit| {
         const parts = unit_columns / lanes.lanes;
         var v: [parts]F = undefined;
-        var top: F = @splat(0);
+        // The bits of numbers without sign are ordered as the numbers are, and integers have a fast maximum.
+        var top: lanes.I = @splat(0);
         inline for (0..parts) |i| {
             v[i] = lanes.loadF(x + unit * unit_columns + i * lanes.lanes);
-            top = @max(top, @abs(v[i]));
+            top = @max(top, @as(lanes.I, @bitCast(@abs(v[i]))));
         }
-        const largest = @reduce(.Max, top);
+        const largest: f32 = @bitCast(@reduce(.Max, top));
         const scale = largest / 127;
         // A group below the normal numbers is zero: its inverse would be infinite.
         const inverse: F = @splat(if (largest < 1e-30) 0 else 127 / largest);

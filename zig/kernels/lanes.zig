@@ -149,6 +149,13 @@ pub inline fn sum(v: F) f32 {
     return folded[0];
 }
 
+/// The largest lane, in the same way.
+pub inline fn max(v: F) f32 {
+    var folded = v;
+    inline for (fold_masks) |mask| folded = @max(folded, @shuffle(f32, folded, undefined, mask));
+    return folded[0];
+}
+
 const fold_masks = masks: {
     var masks: [std.math.log2_int(u32, lanes)][lanes]i32 = undefined;
     for (&masks, 0..) |*mask, step| {

@@ -28,7 +28,7 @@ pub fn softmax(x: [*]f32, n: usize) callconv(.c) void {
     var top: F = @splat(low);
     var i: usize = 0;
     while (i + lanes.lanes <= n) : (i += lanes.lanes) top = @max(top, lanes.loadF(x + i));
-    var largest = @reduce(.Max, top);
+    var largest = lanes.max(top);
     for (x[i..n]) |each| largest = @max(largest, each);
 
     const shift: F = @splat(largest);
