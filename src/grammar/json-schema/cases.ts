@@ -33,8 +33,8 @@ export class Cases {
 
   expand(conjuncts: readonly Conjunct[]): readonly Shape[] {
     let shapes = everything;
-    for (const conjunct of conjuncts) shapes = this.#conjoin(shapes, conjunct, []);
-    return this.#absorb(shapes);
+    for (const conjunct of conjuncts) shapes = this.#conjoin(shapes, conjunct);
+    return this.spend(comparisons(shapes), conjuncts[0]?.pointer ?? "", "enum") ? this.#absorb(shapes) : [];
   }
 
   /** Counts work; false once the budget is spent, with the refusal made. */
@@ -45,12 +45,12 @@ export class Cases {
     return false;
   }
 
-  /** The shapes under one more conjunct; `above` are those that are being expanded around it. */
-  #conjoin(shapes: readonly Shape[], conjunct: Conjunct, above: readonly Conjunct[]): readonly Shape[] {
+  /** The shapes under one more conjunct; `above` are those that are being expanded around it, the last one by its keyword `by`. */
+  #conjoin(shapes: readonly Shape[], conjunct: Conjunct, above: readonly Conjunct[] = [], by = ""): readonly Shape[] {
     if (shapes.length === 0 || above.includes(conjunct)) return [];
     const { pointer } = conjunct;
     if (above.length === applicatorDepthMax) {
-      this.#reader.refuse(pointer, above.at(-1)?.json.kind === "object" ? "$ref" : "", "is nested too deeply");
+      this.#reader.refuse(above.at(-1)?.pointer ?? pointer, by, "is nested too deeply");
       return [];
     }
     const schema = this.#reader.schema(conjunct);
@@ -66,11 +66,11 @@ export class Cases {
       if (!this.spend(fresh.length * parts.length, pointer, keyword)) return [];
       const before: readonly Shape[] = fresh;
       if (kind === "any") {
-        const branches = parts.flatMap((part) => this.#conjoin(before, part, inside));
-        if (!this.spend(comparisons(branches.length), pointer, keyword)) return [];
+        const branches = parts.flatMap((part) => this.#conjoin(before, part, inside, keyword));
+        if (!this.spend(comparisons(branches), pointer, keyword)) return [];
         fresh = this.#absorb(branches);
       }
-      if (kind === "all") for (const part of parts) fresh = this.#conjoin(fresh, part, inside);
+      if (kind === "all") for (const part of parts) fresh = this.#conjoin(fresh, part, inside, keyword);
     }
     return met.length === 0 ? fresh : this.#absorb([...met, ...fresh]);
   }
@@ -90,7 +90,7 @@ export class Cases {
       left = left.flatMap((shape): readonly Shape[] => {
         if (shape.type === "array" || shape.type === "object") {
           const literals = shape.type === "array" ? finite.arrays : finite.objects;
-          return literals.flatMap((literal) => this.#conjoin([shape], literal, []));
+          return literals.flatMap((literal) => this.#conjoin([shape], literal));
         }
         return select(shape, finite).map((demand) => ({ ...demand, met: shape.met, atoms: shape.atoms }));
       });
@@ -129,9 +129,10 @@ export class Cases {
   }
 }
 
-/** Steps of comparing all cases in pairs; one comparison takes a small part of a step. */
-function comparisons(cases: number): number {
-  return Math.ceil((cases * cases) / 16);
+/** Steps of comparing arrays and objects in pairs; one comparison takes a small part of a step. */
+function comparisons(shapes: readonly Shape[]): number {
+  const containers = shapes.filter(({ type }) => type === "array" || type === "object").length;
+  return Math.ceil((containers * containers) / 16);
 }
 
 function absorbNumbers(shapes: readonly (Shape & NumberDemand)[]): readonly Shape[] {
