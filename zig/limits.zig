@@ -24,8 +24,9 @@ pub const scheduler = struct {
     pub const stop_tokens = 64;
     /// Entries of `logit_bias`; the public protocols allow about a thousand.
     pub const biases = 4096;
-    /// Tokens before the limit within which a refusal counts as the closing rule at work; further away it only shapes the answer.
-    pub const closing_watch_tokens = 512;
+    /// Tokens that may be written before nothing but the shortest ending fits; from here on a refusal counts as the closing rule at
+    /// work. With more to spare it only shapes the answer, and looking for it would double the price of masks.
+    pub const closing_spare_tokens = 32;
     /// Bytes of a reason that is told to people.
     pub const message_bytes = 256;
 

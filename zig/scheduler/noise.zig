@@ -101,7 +101,7 @@ pub const Noise = struct {
         const key = lanes.drawKey(noise.options.seed, tokens.len);
         var token: usize = 0;
         while (token < row.len) : (token += lanes.count) {
-            const hash = lanes.hash(key, lanes.indices + @as(lanes.Words, @splat(@intCast(token))));
+            const hash = lanes.hash(key, lanes.indices +% @as(lanes.Words, @splat(@intCast(token))));
             const logits: [lanes.count]f32 = switch (noise.options.shape) {
                 .flat => @as(lanes.Floats, @floatFromInt(hash >> @splat(8))) * @as(lanes.Floats, @splat(0x1p-24)),
                 // e^(2E) has a tail so heavy that the largest of any number of draws rivals all others together.

@@ -95,7 +95,7 @@ fn highest(row: []const f32, mask: []const u32) ?u32 {
         const candidates = masked(row, mask, token);
         const better = candidates > values;
         values = @select(f32, better, candidates, values);
-        tokens = @select(u32, better, lanes.indices + @as(lanes.Words, @splat(@intCast(token))), tokens);
+        tokens = @select(u32, better, lanes.indices +% @as(lanes.Words, @splat(@intCast(token))), tokens);
     }
     const best = @reduce(.Max, values);
     if (best == -std.math.inf(f32)) return null;
@@ -113,8 +113,12 @@ const Race = struct {
 
     fn run(race: *Race, key: u64, token: usize, weights: lanes.Floats) void {
         if (@reduce(.Max, weights) == 0) return;
-        const tokens = lanes.indices + @as(lanes.Words, @splat(@intCast(token)));
-        const times = lanes.exponential(lanes.hash(key, tokens)) / weights;
+        const tokens = lanes.indices +% @as(lanes.Words, @splat(@intCast(token)));
+        const draws = lanes.hash(key, tokens);
+        // −ln(1 − v) is at least v, so that most lanes have lost before their logarithm is taken.
+        const least = lanes.uniform(draws) * @as(lanes.Floats, @splat(0.999));
+        if (!@reduce(.Or, least < race.times * weights)) return;
+        const times = lanes.exponential(draws) / weights;
         const earlier = times < race.times;
         race.times = @select(f32, earlier, times, race.times);
         race.tokens = @select(u32, earlier, tokens, race.tokens);

@@ -239,15 +239,15 @@ pub const Slot = struct {
             for (mask, slot.mask) |*word, own| word.* &= own;
         }
         const token = try shared.sampler.choose(slot.logits, mask, request.params, position);
-        if (slot.matcher != null and left <= limits.closing_watch_tokens and !slot.closed_by_rule) {
-            const unlimited = shared.scratch[1];
-            try slot.writeMask(unlimited, grammar.unlimited);
-            if (request.step) for (unlimited, slot.mask) |*word, own| {
-                word.* &= own;
-            };
-            if (!std.mem.eql(u32, unlimited, mask))
-                slot.closed_by_rule = try shared.sampler.choose(slot.logits, unlimited, request.params, position) != token;
-        }
+        const matcher = slot.matcher orelse return token;
+        if (slot.closed_by_rule or left -| matcher.cost() > limits.closing_spare_tokens) return token;
+        const unlimited = shared.scratch[1];
+        try matcher.mask(unlimited, grammar.unlimited);
+        if (request.step) for (unlimited, slot.mask) |*word, own| {
+            word.* &= own;
+        };
+        if (!std.mem.eql(u32, unlimited, mask))
+            slot.closed_by_rule = try shared.sampler.choose(slot.logits, unlimited, request.params, position) != token;
         return token;
     }
 

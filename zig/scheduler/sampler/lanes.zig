@@ -32,25 +32,31 @@ pub fn load(row: []const f32, token: usize) Floats {
 pub fn exp(x: Floats) Floats {
     const lowest: Floats = @splat(-87.33654); // ln of the smallest normal f32
     const clamped = @max(x, lowest);
-    const halves = @round(clamped * splat(std.math.log2e));
+    // 1.5 · 2²³ leaves no bits for a fraction, so adding it rounds, and the low bits of the sum are the integer.
+    const rounder = splat(12582912.0);
+    const rounded = @mulAdd(Floats, clamped, splat(std.math.log2e), rounder);
+    const halves = rounded - rounder;
     const r = @mulAdd(Floats, halves, splat(-1.42860677e-6), @mulAdd(Floats, halves, splat(-0.693145752), clamped));
     var series = splat(1.0 / 5040.0);
     inline for (.{ 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0 }) |factorial| series = @mulAdd(Floats, series, r, splat(1.0 / factorial));
-    const exponent: @Vector(count, i32) = @as(@Vector(count, i32), @trunc(halves)) + @as(@Vector(count, i32), @splat(127));
-    const power: Floats = @bitCast(exponent << @splat(23));
+    const power: Floats = @bitCast((@as(Words, @bitCast(rounded)) +% @as(Words, @splat(127))) << @splat(23));
     return @select(f32, x < lowest, zero, series * power);
+}
+
+/// (h + ½) / 2³²
+pub fn uniform(h: Words) Floats {
+    return @mulAdd(Floats, @as(Floats, @floatFromInt(h)), splat(0x1p-32), splat(0x1p-33));
 }
 
 /// −ln(1 − (h + ½) / 2³²): a uniformly drawn h gives an exponential variable of mean 1. Its relative error is below 2⁻²⁰ also
 /// near zero, where races between many tokens are decided.
 pub fn exponential(h: Words) Floats {
-    const scale = splat(1.0 / 4294967296.0);
-    const v = @mulAdd(Floats, @as(Floats, @floatFromInt(h)), scale, splat(0.5 / 4294967296.0));
-    const u = @mulAdd(Floats, @as(Floats, @floatFromInt(~h)), scale, splat(0.5 / 4294967296.0));
+    const v = uniform(h);
+    const u = uniform(~h);
     // u = m · 2^e with m in [¾, 1½), by adding ¼'s worth of mantissa before the exponent is cut out.
     const bits: Words = @bitCast(u);
     const shifted = bits +% @as(Words, @splat(0x3f800000 - 0x3f400000));
-    const e = @as(@Vector(count, i32), @bitCast(shifted >> @splat(23))) - @as(@Vector(count, i32), @splat(127));
+    const e: @Vector(count, i32) = @bitCast((shifted >> @splat(23)) -% @as(Words, @splat(127)));
     const m: Floats = @bitCast((shifted & @as(Words, @splat(0x007fffff))) +% @as(Words, @splat(0x3f400000)));
     const x = @select(f32, u >= splat(0.75), -v, m - splat(1));
     const s = x / (splat(2) + x);
