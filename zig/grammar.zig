@@ -19,4 +19,5 @@ test {
     _ = @import("grammar/number.zig");
     _ = @import("grammar/terminators.zig");
     _ = @import("grammar/matcher_test.zig");
+    _ = @import("grammar/oracle_test.zig");
 }

@@ -314,13 +314,24 @@ pub const Graph = struct {
         return self.internState(kept.items);
     }
 
+    /// The state without the nodes at which no token may end.
+    pub fn atTokenEnd(self: *Graph, state: StateId) error{OutOfMemory}!StateId {
+        var kept: std.ArrayList(u32) = .empty;
+        defer kept.deinit(self.gpa);
+        for (self.nodesOf(state)) |id| {
+            if (self.nodes.items[id].cost != unreachable_cost) try kept.append(self.gpa, id);
+        }
+        return if (kept.items.len == self.states.items[state].len) state else self.internState(kept.items);
+    }
+
     pub fn slackOf(self: *const Graph, node: *const Node) u32 {
         if (!node.kind.isJson()) return none;
         const max = self.style(node).whitespace_max;
         return if (max == none) none else max -| node.whitespace;
     }
 
-    /// Null if nothing can be finished from it. `cost` is filled in.
+    /// Null if nothing can be finished from it. `cost` is filled in; it is unreachable inside a character, or a text, whose end no tokens
+    /// write by themselves: a token may pass there, and may not end there.
     pub fn internNode(self: *Graph, content: Node) error{OutOfMemory}!?u32 {
         const Context = struct {
             graph: *const Graph,
@@ -336,8 +347,17 @@ pub const Graph = struct {
         const context: Context = .{ .graph = self, .sought = node.key() };
         const hash = stdx.hashWords(node.key(), 0);
         if (self.node_table.find(hash, context)) |known| return known;
-        node.cost = spelling.add(self.ownCost(&node), self.sets.items[node.parents].cost);
-        if (node.cost == unreachable_cost) return null;
+        const rest = self.sets.items[node.parents].cost;
+        node.cost = spelling.add(self.ownCost(&node), rest);
+        if (node.cost == unreachable_cost) {
+            const inside = switch (node.kind) {
+                .bytes, .marker => node.b > 0,
+                .text, .string, .among => true,
+                .object_key => registers_room.keyLeads(self, &node),
+                else => false,
+            };
+            if (!inside or rest == unreachable_cost) return null;
+        }
         const id: u32 = @intCast(self.nodes.items.len);
         try self.nodes.append(self.gpa, node);
         try self.node_table.insert(self.gpa, hash, id, context);

@@ -83,7 +83,7 @@ pub const Group = struct {
     };
 
     fn kindOf(graph: *const Graph, node: *const Node) ?Group.Kind {
-        if (node.c != 0 or !graph.program.escapes) return null;
+        if (node.kind != .string and node.kind != .object_key or node.c != 0 or !graph.program.escapes) return null;
         const spec = graph.style(node).spelling == .spec;
         return switch (node.kind) {
             .string => if (node.b == 0) null else .{ .spelling = if (spec) .spec else .plain, .needed = node.a, .allowed = node.b, .known = false },
@@ -150,7 +150,9 @@ const Collecting = struct {
     cost_max: u32 = 0,
 
     pub fn reach(self: *Collecting, entry: u32, state: StateId, owed: u32) Error!void {
-        self.cost_max = @max(self.cost_max, self.graph.states.items[state].cost);
+        const cost = self.graph.states.items[state].cost;
+        if (cost == graph_room.unreachable_cost) return;
+        self.cost_max = @max(self.cost_max, cost);
         if (owed > 0) {
             try self.graph.memos.late.append(self.graph.gpa, .{ .spent = owed, .entry = entry });
         } else if (self.tokens) {
@@ -173,13 +175,17 @@ fn Limited(comptime Verifier: type) type {
         verifier: Verifier,
 
         pub fn reach(self: *@This(), entry: u32, state: StateId) Error!void {
-            if (self.graph.states.items[state].cost <= self.limit) setToken(self.graph, self.out, entry);
+            if (isWithin(self.graph.states.items[state].cost, self.limit)) setToken(self.graph, self.out, entry);
         }
 
         pub fn uncertain(self: *@This(), entry: u32) Error!void {
             try verifyEntry(self.graph, self.out, entry, self.limit, self.verifier);
         }
     };
+}
+
+pub fn isWithin(cost: u32, limit: u32) bool {
+    return cost <= limit and cost != graph_room.unreachable_cost;
 }
 
 fn verifyEntry(graph: *Graph, out: []u32, entry: u32, limit: u32, verifier: anytype) Error!void {
@@ -217,7 +223,7 @@ fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, ve
         if (spent + late.spent > memo.whitespace_max) break;
         addSuffix(spelled, kind, late.entry, out);
     }
-    if (tables.suffix_empty != none and graph.states.items[closed].cost <= limit) addSuffix(spelled, kind, tables.suffix_empty, out);
+    if (tables.suffix_empty != none and isWithin(graph.states.items[closed].cost, limit)) addSuffix(spelled, kind, tables.suffix_empty, out);
 }
 
 fn addExact(graph: *Graph, trie: *const vocabulary_room.Trie, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {

@@ -112,6 +112,7 @@ pub const Matcher = struct {
         try self.makeRoom();
         const output_length = self.output.items.len;
         var next = try self.readToken(token);
+        try self.endToken(&next);
         if (next.items.len == 0) {
             next.deinit(self.gpa);
             self.output.shrinkRetainingCapacity(output_length);
@@ -321,6 +322,22 @@ pub const Matcher = struct {
         readings.shrinkRetainingCapacity(kept);
     }
 
+    /// Takes out what cannot be finished from the end of a token.
+    fn endToken(self: *Matcher, readings: *std.ArrayList(Reading)) Error!void {
+        var kept: usize = 0;
+        for (readings.items) |*reading| {
+            const state = try self.graph.atTokenEnd(reading.state);
+            if (state == Graph.dead_state) {
+                try self.discard(reading.labels);
+                continue;
+            }
+            readings.items[kept] = reading.*;
+            readings.items[kept].state = state;
+            kept += 1;
+        }
+        readings.shrinkRetainingCapacity(kept);
+    }
+
     fn joinReadings(self: *Matcher) Error!void {
         const graph = self.graph;
         self.state = self.readings.items[0].state;
@@ -439,7 +456,7 @@ const Verifier = struct {
         }
         if (!graph.states.items[matcher.state].edges) return false;
         const after = try graph.stepper.stepToken(graph, matcher.state, token);
-        if (after.state != Graph.dead_state and graph.states.items[after.state].cost <= limit) return true;
+        if (mask_room.isWithin(graph.states.items[after.state].cost, limit)) return true;
         const known = graph.states.items[matcher.state];
         for (known.start..known.start + known.len) |at| {
             const id = graph.state_items.items[at];
@@ -461,7 +478,7 @@ const Verifier = struct {
             at = try matcher.stepFrom(at.state, at.spent, byte);
             if (at.state == Graph.dead_state) return false;
         }
-        return matcher.graph.states.items[at.state].cost <= limit;
+        return mask_room.isWithin(matcher.graph.states.items[at.state].cost, limit);
     }
 };
 

@@ -165,3 +165,19 @@ test "JSON values are accepted as their cases say" {
         };
     }
 }
+
+test "repeats" {
+    const nodes = [_]ir.Node{
+        .{ .sequence = &.{ 1, 2, 4 } },
+        .{ .bytes = "<" },
+        .{ .repeat = .{ .item = 3, .min = 0, .max = none } },
+        .{ .bytes = "\n" },
+        .{ .bytes = ">" },
+    };
+    const fixture = try Fixture.create(&.{"\n\n"}, .{ .nodes = &nodes, .values = &.{}, .root = 0 });
+    defer fixture.destroy();
+    try std.testing.expectEqual(true, try fixture.matches("<>"));
+    try std.testing.expectEqual(true, try fixture.matches("<\n>"));
+    try std.testing.expectEqual(true, try fixture.matches("<\n\n\n>"));
+    try std.testing.expectEqual(false, try fixture.matches("<\n\n\n"));
+}

@@ -333,6 +333,15 @@ pub fn keyCost(graph: *const Graph, node: *const Node) u32 {
     return least;
 }
 
+/// Whether a key can still become one that may come.
+pub fn keyLeads(graph: *const Graph, node: *const Node) bool {
+    const register = graph.registers.get(node.a);
+    if (register.extras_open) return true;
+    if (node.b == none) return false;
+    const from, const end = graph.program.cases[register.case].object.keys.range(node.b);
+    return graph.registers.nextAvailable(node.a, from, end) != null;
+}
+
 /// Tokens that finish a key that is neither declared nor was there before, with its quote and colon: the first ASCII character that leads
 /// away from all of them, or deeper into them until one does. Each step of this way costs one token less than the one before.
 fn extraCost(graph: *const Graph, registers: *const Registers, object: *const program_room.Object, declared: u32, seen: u32, start: json_string.State) u32 {

@@ -1,0 +1,699 @@
+//! The slow truth, for tests: whether some completion of an output exists, by recursive descent over the whole output each time. It reads
+//! the IR's own data and shares no code with the engine: no states, no automata, no costs. Small inputs only.
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const ir = @import("ir.zig");
+
+const none = ir.none;
+
+/// Bytes, and token ids from 256 on.
+pub const Symbol = u32;
+
+pub const Oracle = struct {
+    arena: Allocator,
+    source: ir.Ir,
+    /// What the tokens write that are text.
+    tokens: []const []const u8,
+    /// Bytes that are tokens.
+    writable: [256]bool = @splat(false),
+    /// Any spelling of a string will do.
+    spec: bool,
+    productive_nodes: []bool,
+    productive_values: []bool,
+    text: []const Symbol = &.{},
+
+    /// Where a part may end (bit p: after p symbols), and whether the text ran out inside it while it could still be completed.
+    const Found = struct { ends: u64 = 0, open: bool = false };
+
+    pub fn create(arena: Allocator, source: ir.Ir, tokens: []const []const u8, spec: bool) !Oracle {
+        var self: Oracle = .{
+            .arena = arena,
+            .source = source,
+            .tokens = tokens,
+            .spec = spec,
+            .productive_nodes = try arena.alloc(bool, source.nodes.len),
+            .productive_values = try arena.alloc(bool, source.values.len),
+        };
+        for (tokens) |token| if (token.len == 1) {
+            self.writable[token[0]] = true;
+        };
+        @memset(self.productive_nodes, false);
+        @memset(self.productive_values, false);
+        for (0..source.values.len + source.nodes.len + 1) |_| {
+            for (source.values, self.productive_values) |value, *known| known.* = for (value.cases) |case| {
+                if (self.caseProductive(case)) break true;
+            } else false;
+            for (source.nodes, self.productive_nodes) |node, *known| known.* = self.nodeProductive(node);
+        }
+        return self;
+    }
+
+    pub fn viable(self: *Oracle, text: []const Symbol) bool {
+        std.debug.assert(text.len < 64);
+        self.text = text;
+        const found = self.nodeAt(self.source.root, 0);
+        return found.open or self.endsHere(found);
+    }
+
+    pub fn accepts(self: *Oracle, text: []const Symbol) bool {
+        self.text = text;
+        return self.endsHere(self.nodeAt(self.source.root, 0));
+    }
+
+    fn endsHere(self: *const Oracle, found: Found) bool {
+        return found.ends >> @intCast(self.text.len) & 1 != 0;
+    }
+
+    // What can be completed at all
+
+    fn nodeProductive(self: *const Oracle, item: ir.Node) bool {
+        return switch (item) {
+            .bytes => |bytes| self.canWrite(bytes),
+            .token => true,
+            .marker => |marker| marker.token != none or self.canWrite(marker.bytes),
+            .sequence => |items| for (items) |child| {
+                if (!self.productive_nodes[child]) break false;
+            } else true,
+            .choice => |items| for (items) |child| {
+                if (self.productive_nodes[child]) break true;
+            } else false,
+            .repeat => |repeat| repeat.min == 0 or self.productive_nodes[repeat.item],
+            .channel => |channel| self.productive_nodes[channel.item],
+            .text => true,
+            .json => |json| self.productive_values[json.value],
+        };
+    }
+
+    fn caseProductive(self: *const Oracle, case: ir.Case) bool {
+        return switch (case) {
+            .null, .true, .false => true,
+            .number => |number| integersOf(number) > 0,
+            .string => |string| string.length_min <= string.length_max,
+            .among => |texts| for (texts) |text| {
+                if (self.canSpell(text)) break true;
+            } else false,
+            .array => |array| productive: {
+                if (array.items_min > array.items_max) break :productive false;
+                for (0..@min(array.items_min, 70)) |index| if (!self.itemProductive(array, index)) break :productive false;
+                break :productive true;
+            },
+            .object => |object| for (object.properties) |property| {
+                if (property.required and !self.offered(property)) break false;
+            } else true,
+        };
+    }
+
+    fn itemProductive(self: *const Oracle, array: anytype, index: usize) bool {
+        const item = if (index < array.prefix.len) array.prefix[index] else array.rest;
+        return item != none and self.productive_values[item];
+    }
+
+    fn offered(self: *const Oracle, property: ir.Property) bool {
+        return property.value != none and self.productive_values[property.value] and self.canSpell(property.key);
+    }
+
+    /// Whether tokens write these bytes, one after another.
+    fn canWrite(self: *const Oracle, bytes: []const u8) bool {
+        var reached: u64 = bit(0);
+        for (0..bytes.len) |at| if (reached & bit(at) != 0) for (self.tokens) |token| {
+            if (std.mem.startsWith(u8, bytes[at..], token)) reached |= bit(at + token.len);
+        };
+        return reached & bit(bytes.len) != 0;
+    }
+
+    fn canSpell(self: *const Oracle, text: []const u8) bool {
+        if (self.spec) return true;
+        var start: usize = 0;
+        for (text, 0..) |byte, at| if (byte < 0x80) {
+            if (!self.canWrite(text[start..at])) return false;
+            start = at + 1;
+        };
+        return self.canWrite(text[start..]);
+    }
+
+    // Nodes
+
+    fn nodeAt(self: *Oracle, id: u32, start: usize) Found {
+        var found: Found = .{};
+        switch (self.source.nodes[id]) {
+            .bytes => |bytes| found = self.literal(bytes, start),
+            .token => |token| found = self.byId(token, start),
+            .marker => |marker| {
+                found = self.literal(marker.bytes, start);
+                if (marker.bytes.len == 0) found = .{};
+                if (marker.token != none) found = either(found, self.byId(marker.token, start));
+            },
+            .sequence => |items| {
+                var here: u64 = bit(start);
+                for (items, 0..) |item, index| {
+                    var next: u64 = 0;
+                    const rest = for (items[index + 1 ..]) |later| {
+                        if (!self.productive_nodes[later]) break false;
+                    } else true;
+                    for (0..self.text.len + 1) |at| if (here & bit(at) != 0) {
+                        const part = self.nodeAt(item, at);
+                        next |= part.ends;
+                        if (part.open and rest) found.open = true;
+                    };
+                    here = next;
+                }
+                found.ends = here;
+            },
+            .choice => |items| for (items) |item| {
+                found = either(found, self.nodeAt(item, start));
+            },
+            .repeat => |repeat| {
+                var here: u64 = bit(start);
+                var count: usize = 0;
+                while (here != 0 and count <= 2 * self.text.len + 3) : (count += 1) {
+                    if (count >= repeat.min) found.ends |= here;
+                    if (count >= repeat.max) break;
+                    var next: u64 = 0;
+                    for (0..self.text.len + 1) |at| if (here & bit(at) != 0) {
+                        const part = self.nodeAt(repeat.item, at);
+                        next |= part.ends;
+                        // What is still required are more of the same item, which is open and so can be completed.
+                        if (part.open) found.open = true;
+                    };
+                    here = next;
+                }
+            },
+            .channel => |channel| return self.nodeAt(channel.item, start),
+            .text => |text| {
+                var at = start;
+                while (true) : (at += 1) {
+                    if (self.wholeUtf8(start, at)) found.ends |= bit(at);
+                    if (at == self.text.len) {
+                        found.open = self.finishesUtf8(start);
+                        break;
+                    }
+                    if (self.text[at] > 255) break;
+                    const terminated = for (text.until) |marker| {
+                        if (marker.bytes.len > 0 and at + 1 >= start + marker.bytes.len and self.equal(marker.bytes, at + 1 - marker.bytes.len)) break true;
+                    } else false;
+                    if (terminated) break;
+                }
+            },
+            .json => |json| {
+                var seen = self.valueAt(json.value, start, json.style);
+                // Whitespace counts over the whole value.
+                for (start..self.text.len + 1) |end| {
+                    if (self.whitespaceIn(start, end, json.style) <= json.style.whitespace_max) continue;
+                    seen.ends &= ~bit(end);
+                    if (end == self.text.len) seen.open = false;
+                }
+                found = seen;
+            },
+        }
+        return found;
+    }
+
+    fn literal(self: *Oracle, bytes: []const u8, start: usize) Found {
+        for (bytes, 0..) |byte, index| {
+            if (start + index == self.text.len) return .{ .open = self.canWrite(bytes[index..]) };
+            if (self.text[start + index] != byte) return .{};
+        }
+        return .{ .ends = bit(start + bytes.len) };
+    }
+
+    fn byId(self: *Oracle, token: u32, start: usize) Found {
+        if (start == self.text.len) return .{ .open = true };
+        return if (self.text[start] == 256 + token) .{ .ends = bit(start + 1) } else .{};
+    }
+
+    fn equal(self: *const Oracle, bytes: []const u8, start: usize) bool {
+        for (bytes, self.text[start..][0..bytes.len]) |byte, symbol| if (byte != symbol) return false;
+        return true;
+    }
+
+    fn wholeUtf8(self: *const Oracle, start: usize, end: usize) bool {
+        var buffer: [64]u8 = undefined;
+        for (self.text[start..end], 0..) |symbol, index| {
+            if (symbol > 255) return false;
+            buffer[index] = @intCast(symbol);
+        }
+        return std.unicode.utf8ValidateSlice(buffer[0 .. end - start]);
+    }
+
+    /// Whether up to three writable bytes make the rest of the text valid UTF-8.
+    fn finishesUtf8(self: *const Oracle, start: usize) bool {
+        var buffer: [67]u8 = undefined;
+        const length = self.text.len - start;
+        for (self.text[start..], buffer[0..length]) |symbol, *byte| byte.* = if (symbol > 255) return false else @intCast(symbol);
+        return self.extend(buffer[0 .. length + 3], length);
+    }
+
+    fn extend(self: *const Oracle, buffer: []u8, length: usize) bool {
+        if (std.unicode.utf8ValidateSlice(buffer[0..length])) return true;
+        if (length == buffer.len) return false;
+        for (0x80..0xc0) |byte| if (self.writable[byte]) {
+            buffer[length] = @intCast(byte);
+            if (self.extend(buffer, length + 1)) return true;
+        };
+        return false;
+    }
+
+    /// Whitespace outside strings that is not free.
+    fn whitespaceIn(self: *const Oracle, start: usize, end: usize, style: ir.Style) u32 {
+        var count: u32 = 0;
+        var inside = false;
+        var at = start;
+        while (at < end) : (at += 1) {
+            const symbol = self.text[at];
+            if (inside) {
+                if (symbol == '\\') at += 1 else if (symbol == '"') inside = false;
+            } else if (symbol == '"') {
+                inside = true;
+            } else if (isSpace(symbol)) {
+                const free = style.free_space and symbol == ' ' and at > start and (self.text[at - 1] == ',' or self.text[at - 1] == ':');
+                if (!free) count += 1;
+            }
+        }
+        return count;
+    }
+
+    // Values
+
+    fn valueAt(self: *Oracle, id: u32, start: usize, style: ir.Style) Found {
+        if (!self.productive_values[id]) return .{};
+        if (start == self.text.len) return .{ .open = true };
+        var found: Found = .{};
+        for (self.source.values[id].cases) |case| {
+            if (self.caseProductive(case)) found = either(found, self.caseAt(case, start, style));
+        }
+        return found;
+    }
+
+    fn caseAt(self: *Oracle, case: ir.Case, start: usize, style: ir.Style) Found {
+        return switch (case) {
+            .null => self.literal("null", start),
+            .true => self.literal("true", start),
+            .false => self.literal("false", start),
+            .number => |number| self.integer(number, start, style),
+            .string => |string| self.stringAt(start, style, null, string.length_min, string.length_max),
+            .among => |texts| among: {
+                var found: Found = .{};
+                for (texts) |text| if (self.canSpell(text)) {
+                    found = either(found, self.stringAt(start, style, text, 0, none));
+                };
+                break :among found;
+            },
+            .array => |array| self.arrayAt(array, start, style),
+            .object => |object| object_at: {
+                if (self.text[start] != '{') break :object_at .{};
+                break :object_at self.members(object, start + 1, style, &.{}, .first);
+            },
+        };
+    }
+
+    /// Integers from -30 to 130, which is all the tests use; under `spec` with a fraction of zeros, and zero also with a minus.
+    fn integer(self: *Oracle, number: ir.Number, start: usize, style: ir.Style) Found {
+        var found: Found = .{};
+        var candidate: i64 = -30;
+        while (candidate <= 130) : (candidate += 1) if (inBounds(number, candidate)) {
+            var buffer: [8]u8 = undefined;
+            const text = std.fmt.bufPrint(&buffer, "{d}", .{candidate}) catch return .{};
+            found = either(found, self.decimal(text, start, style));
+            if (candidate == 0 and style.spelling == .spec) found = either(found, self.decimal("-0", start, style));
+        };
+        return found;
+    }
+
+    fn decimal(self: *Oracle, whole: []const u8, start: usize, style: ir.Style) Found {
+        var found = self.literal(whole, start);
+        const point = start + whole.len;
+        if (style.spelling == .canonical or found.ends == 0) return found;
+        if (point == self.text.len) found.open = true;
+        if (point >= self.text.len or self.text[point] != '.') return found;
+        var at = point + 1;
+        if (at == self.text.len) found.open = true;
+        while (at < self.text.len and self.text[at] == '0') : (at += 1) found.ends |= bit(at + 1);
+        return found;
+    }
+
+    fn integersOf(number: ir.Number) usize {
+        var count: usize = 0;
+        var candidate: i64 = -30;
+        while (candidate <= 130) : (candidate += 1) count += @intFromBool(inBounds(number, candidate));
+        return count;
+    }
+
+    fn inBounds(number: ir.Number, candidate: i64) bool {
+        // Bounds are small integers here.
+        if (number.low) |low| {
+            const least = std.fmt.parseInt(i64, low.decimal, 10) catch return false;
+            if (candidate < least or low.exclusive and candidate == least) return false;
+        }
+        if (number.high) |high| {
+            const most = std.fmt.parseInt(i64, high.decimal, 10) catch return false;
+            if (candidate > most or high.exclusive and candidate == most) return false;
+        }
+        return true;
+    }
+
+    /// A string, free or one known text.
+    fn stringAt(self: *Oracle, start: usize, style: ir.Style, known: ?[]const u8, min: u32, max: u32) Found {
+        if (self.text[start] != '"') return .{};
+        var at = start + 1;
+        var count: u32 = 0;
+        var rest = known;
+        while (true) {
+            if (at == self.text.len) {
+                if (rest) |left| return .{ .open = self.canSpell(left) };
+                return .{ .open = true };
+            }
+            if (self.text[at] == '"') {
+                const done = if (rest) |left| left.len == 0 else count >= min;
+                return if (done) .{ .ends = bit(at + 1) } else .{};
+            }
+            const char = self.character(at, style, known != null, if (rest) |left| firstOf(left) else null);
+            switch (char) {
+                .no => return .{},
+                .begun => {
+                    if (count + 1 > max) return .{};
+                    if (rest) |left| return .{ .open = left.len > 0 and self.canSpell(left[(firstOf(left) orelse return .{}).len..]) };
+                    return .{ .open = true };
+                },
+                .whole => |length| {
+                    count += 1;
+                    if (count > max) return .{};
+                    if (rest) |left| rest = left[(firstOf(left) orelse return .{}).len..];
+                    at += length;
+                },
+            }
+        }
+    }
+
+    const Character = union(enum) { no, begun, whole: usize };
+
+    fn firstOf(text: []const u8) ?[]const u8 {
+        if (text.len == 0) return null;
+        return text[0 .. std.unicode.utf8ByteSequenceLength(text[0]) catch return null];
+    }
+
+    /// The character at a place, among all spellings of the one wanted, or of any.
+    fn character(self: *Oracle, at: usize, style: ir.Style, known: bool, wanted: ?[]const u8) Character {
+        if (known) {
+            const char = wanted orelse return .no;
+            var best: Character = .no;
+            var spellings: [8][]const u8 = undefined;
+            var buffer: [64]u8 = undefined;
+            for (spell(char, style, &spellings, &buffer)) |spelling| {
+                const found = self.spelled(spelling, at, style.spelling == .spec);
+                if (found == .whole) return found;
+                if (found == .begun) best = .begun;
+            }
+            return best;
+        }
+        const first = self.text[at];
+        if (first > 255 or first < 0x20) return .no;
+        if (first == '\\') return self.escape(at, style.spelling == .spec);
+        // Raw.
+        for (1..5) |length| {
+            if (at + length > self.text.len) return if (self.finishesUtf8(at)) .begun else .no;
+            if (self.wholeUtf8(at, at + length)) return .{ .whole = length };
+        }
+        return .no;
+    }
+
+    fn spelled(self: *const Oracle, spelling: []const u8, at: usize, any_case: bool) Character {
+        for (spelling, 0..) |byte, index| {
+            if (at + index == self.text.len) return if (index > 0 and self.canWrite(spelling[index..])) .begun else .no;
+            const symbol = self.text[at + index];
+            if (symbol > 255) return .no;
+            const same = symbol == byte or any_case and index >= 2 and spelling[0] == '\\' and spelling[1] == 'u' and byte != 'u' and byte != '\\' and std.ascii.toLower(@intCast(symbol)) == byte;
+            if (!same) return .no;
+        }
+        return .{ .whole = spelling.len };
+    }
+
+    fn spell(char: []const u8, style: ir.Style, out: *[8][]const u8, buffer: *[64]u8) []const []const u8 {
+        const point = std.unicode.utf8Decode(char) catch return out[0..0];
+        var count: usize = 0;
+        const shorts = "\"\"\\\\/\x2fn\nt\tr\rb\x08f\x0c";
+        var short: ?[]const u8 = null;
+        var at: usize = 0;
+        while (at < shorts.len) : (at += 2) if (shorts[at + 1] == point) {
+            short = std.fmt.bufPrint(buffer[0..2], "\\{c}", .{shorts[at]}) catch null;
+        };
+        const long = if (point > 0xffff)
+            std.fmt.bufPrint(buffer[8..], "\\u{x:0>4}\\u{x:0>4}", .{ 0xd800 + ((point - 0x10000) >> 10), 0xdc00 + ((point - 0x10000) & 0x3ff) }) catch ""
+        else
+            std.fmt.bufPrint(buffer[8..], "\\u{x:0>4}", .{point}) catch "";
+        const raw = point >= 0x20 and point != '"' and point != '\\';
+        if (style.spelling == .spec) {
+            out[count] = long;
+            count += 1;
+            if (short) |text| {
+                out[count] = text;
+                count += 1;
+            }
+            if (raw) {
+                out[count] = char;
+                count += 1;
+            }
+        } else {
+            out[0] = if (raw) char else short orelse long;
+            count = 1;
+        }
+        return out[0..count];
+    }
+
+    /// An escape in a free string.
+    fn escape(self: *const Oracle, at: usize, spec: bool) Character {
+        if (at + 1 == self.text.len) return .begun;
+        const letter = self.text[at + 1];
+        if (letter > 255) return .no;
+        if (letter != 'u') return if (std.mem.findScalar(u8, if (spec) "\"\\/nrtbf" else "\"\\nrtbf", @intCast(letter)) != null) .{ .whole = 2 } else .no;
+        const high = self.digits(at + 2) orelse return .no;
+        if (!spec) {
+            // Some number up to 001f has to begin so.
+            if (high.value << @intCast(4 * (4 - high.count)) > 0x1f) return .no;
+            return if (high.count == 4) .{ .whole = 6 } else .begun;
+        }
+        if (high.count >= 2 and high.value >> @intCast(4 * (high.count - 2)) >= 0xdc and high.value >> @intCast(4 * (high.count - 2)) <= 0xdf) return .no;
+        if (high.count < 4) return .begun;
+        if (high.value < 0xd800 or high.value > 0xdbff) return .{ .whole = 6 };
+        for ([_]u8{ '\\', 'u' }, at + 6..) |byte, place| {
+            if (place == self.text.len) return .begun;
+            if (self.text[place] != byte) return .no;
+        }
+        const low = self.digits(at + 8) orelse return .no;
+        if (low.count == 0) return .begun;
+        const shift: u5 = @intCast(4 * (4 - low.count));
+        // Some number from dc00 to dfff has to begin so.
+        if (((low.value + 1) << shift) - 1 < 0xdc00 or low.value << shift > 0xdfff) return .no;
+        return if (low.count == 4) .{ .whole = 12 } else .begun;
+    }
+
+    /// Up to four hexadecimal digits, fewer only at the end of the text; null if something else stands there.
+    fn digits(self: *const Oracle, start: usize) ?struct { value: u32, count: usize } {
+        var number: u32 = 0;
+        for (0..4) |index| {
+            if (start + index == self.text.len) return .{ .value = number, .count = index };
+            const symbol = self.text[start + index];
+            if (symbol > 255) return null;
+            number = number * 16 + (std.fmt.charToDigit(@intCast(symbol), 16) catch return null);
+        }
+        return .{ .value = number, .count = 4 };
+    }
+
+    fn arrayAt(self: *Oracle, of: anytype, start: usize, style: ir.Style) Found {
+        if (self.text[start] != '[') return .{};
+        var found: Found = .{};
+        var here = self.skipSpace(bit(start + 1), style);
+        // Positions before the first item, then after each.
+        var count: usize = 0;
+        while (here != 0) {
+            if (here & bit(self.text.len) != 0) found.open = true;
+            if (count >= of.items_min) found.ends |= self.after(here, ']');
+            const more = count < of.items_max and self.itemProductive(of, count);
+            if (!more) break;
+            const item = if (count < of.prefix.len) of.prefix[count] else of.rest;
+            const before = if (count == 0) here else self.skipSpace(self.after(here, ','), style);
+            var next: u64 = 0;
+            for (0..self.text.len + 1) |at| if (before & bit(at) != 0) {
+                const part = self.valueAt(item, at, style);
+                next |= part.ends;
+                if (part.open) found.open = true;
+            };
+            here = self.skipSpace(next, style);
+            count += 1;
+        }
+        return found;
+    }
+
+    const Place = enum { first, after_member };
+
+    /// The rest of an object, with the keys so far.
+    fn members(self: *Oracle, object: anytype, start: usize, style: ir.Style, keys: []const []const u8, place: Place) Found {
+        var found: Found = .{};
+        const here = self.skipSpace(bit(start), style);
+        if (here & bit(self.text.len) != 0) found.open = true;
+        const complete = for (object.properties) |property| {
+            if (property.required and !contains(keys, property.key)) break false;
+        } else true;
+        if (complete) found.ends |= self.after(here, '}');
+        const before = if (place == .first) here else self.skipSpace(self.after(here, ','), style);
+        for (0..self.text.len + 1) |at| if (before & bit(at) != 0) {
+            if (at == self.text.len) {
+                // After a comma there has to be a next key.
+                if (place == .after_member) found.open = found.open or self.anyKey(object, keys);
+                continue;
+            }
+            if (self.text[at] != '"') continue;
+            found = either(found, self.member(object, at, style, keys));
+        };
+        return found;
+    }
+
+    fn member(self: *Oracle, object: anytype, start: usize, style: ir.Style, keys: []const []const u8) Found {
+        var found: Found = .{};
+        for (object.properties, 0..) |property, index| {
+            if (!self.offered(property) or !mayCome(object, keys, index)) continue;
+            const key = self.stringAt(start, style, property.key, 0, none);
+            if (key.open) found.open = true;
+            for (0..self.text.len + 1) |end| if (key.ends & bit(end) != 0) {
+                found = either(found, self.memberValue(object, end, style, keys, property.key, property.value));
+            };
+        }
+        if (object.rest == none or !self.productive_values[object.rest] or !extrasMayCome(object, keys)) return found;
+        // A key that is not declared: read whatever stands there, in one spelling or in any.
+        const key = self.readKey(start, style) orelse return found;
+        if (key.end == null) {
+            found.open = true;
+            return found;
+        }
+        for (object.properties) |property| if (std.mem.eql(u8, property.key, key.text)) return found;
+        if (contains(keys, key.text)) return found;
+        return either(found, self.memberValue(object, key.end.?, style, keys, key.text, object.rest));
+    }
+
+    fn memberValue(self: *Oracle, object: anytype, key_end: usize, style: ir.Style, keys: []const []const u8, key: []const u8, item: u32) Found {
+        var found: Found = .{};
+        const colon = self.skipSpace(bit(key_end), style);
+        if (colon & bit(self.text.len) != 0) found.open = true;
+        const before = self.skipSpace(self.after(colon, ':'), style);
+        const more = std.mem.concat(self.arena, []const u8, &.{ keys, &.{key} }) catch return .{};
+        for (0..self.text.len + 1) |at| if (before & bit(at) != 0) {
+            const part = self.valueAt(item, at, style);
+            if (part.open) found.open = true;
+            for (0..self.text.len + 1) |end| if (part.ends & bit(end) != 0) {
+                found = either(found, self.members(object, end, style, more, .after_member));
+            };
+        };
+        return found;
+    }
+
+    const ReadKey = struct { text: []const u8, end: ?usize };
+
+    fn readKey(self: *Oracle, start: usize, style: ir.Style) ?ReadKey {
+        var text: std.ArrayList(u8) = .empty;
+        var at = start + 1;
+        while (at < self.text.len) {
+            if (self.text[at] == '"') return .{ .text = text.items, .end = at + 1 };
+            // Of a character's spellings only the one is allowed, unless all are.
+            const char = self.character(at, style, false, null);
+            switch (char) {
+                .no => return null,
+                .begun => {
+                    if (style.spelling == .canonical and self.text[at] == '\\' and !self.fixedEscape(at)) return null;
+                    return .{ .text = "", .end = null };
+                },
+                .whole => |length| {
+                    var spelling: [14]u8 = undefined;
+                    spelling[0] = '"';
+                    for (self.text[at..][0..length], spelling[1..][0..length]) |symbol, *byte| byte.* = @intCast(symbol);
+                    spelling[length + 1] = '"';
+                    const decoded = std.json.parseFromSliceLeaky([]const u8, self.arena, spelling[0 .. length + 2], .{}) catch return null;
+                    if (style.spelling == .canonical) {
+                        var spellings: [8][]const u8 = undefined;
+                        var buffer: [64]u8 = undefined;
+                        const only = spell(decoded, style, &spellings, &buffer);
+                        if (!std.mem.eql(u8, only[0], spelling[1 .. length + 1])) return null;
+                    }
+                    text.appendSlice(self.arena, decoded) catch return null;
+                    at += length;
+                },
+            }
+        }
+        return .{ .text = "", .end = null };
+    }
+
+    /// Whether an escape begun at the end of the text can become the one spelling of some character.
+    fn fixedEscape(self: *const Oracle, at: usize) bool {
+        var point: u8 = 0;
+        while (point < 0x80) : (point += 1) {
+            var spellings: [8][]const u8 = undefined;
+            var buffer: [64]u8 = undefined;
+            const style: ir.Style = .{ .free_space = false, .whitespace_max = 0, .spelling = .canonical };
+            const only = spell(&.{point}, style, &spellings, &buffer)[0];
+            if (self.spelled(only, at, false) == .begun) return true;
+        }
+        return false;
+    }
+
+    fn anyKey(self: *const Oracle, object: anytype, keys: []const []const u8) bool {
+        for (object.properties, 0..) |property, index| if (self.offered(property) and mayCome(object, keys, index)) return true;
+        return object.rest != none and self.productive_values[object.rest] and extrasMayCome(object, keys);
+    }
+
+    fn mayCome(object: anytype, keys: []const []const u8, index: usize) bool {
+        if (contains(keys, object.properties[index].key)) return false;
+        if (!object.ordered) return true;
+        for (object.properties, 0..) |property, at| {
+            const seen = contains(keys, property.key);
+            if (at > index and seen) return false;
+            if (at < index and property.required and !seen) return false;
+        }
+        // Other keys come last.
+        for (keys) |key| {
+            const declared = for (object.properties) |property| {
+                if (std.mem.eql(u8, property.key, key)) break true;
+            } else false;
+            if (!declared) return false;
+        }
+        return true;
+    }
+
+    fn extrasMayCome(object: anytype, keys: []const []const u8) bool {
+        if (!object.ordered) return true;
+        for (object.properties) |property| if (property.required and !contains(keys, property.key)) return false;
+        return true;
+    }
+
+    fn contains(keys: []const []const u8, key: []const u8) bool {
+        for (keys) |known| if (std.mem.eql(u8, known, key)) return true;
+        return false;
+    }
+
+    /// Positions, and those after whitespace from them. A text without room for any is told apart where the whole value is counted.
+    fn skipSpace(self: *const Oracle, positions: u64, style: ir.Style) u64 {
+        _ = style;
+        var result = positions;
+        for (self.text, 0..) |symbol, at| if (result & bit(at) != 0 and isSpace(symbol)) {
+            result |= bit(at + 1);
+        };
+        return result;
+    }
+
+    fn after(self: *const Oracle, positions: u64, byte: u8) u64 {
+        var result: u64 = 0;
+        for (self.text, 0..) |symbol, at| if (positions & bit(at) != 0 and symbol == byte) {
+            result |= bit(at + 1);
+        };
+        return result;
+    }
+
+    fn isSpace(symbol: Symbol) bool {
+        return symbol == ' ' or symbol == '\n' or symbol == '\t' or symbol == '\r';
+    }
+
+    fn either(a: Found, b: Found) Found {
+        return .{ .ends = a.ends | b.ends, .open = a.open or b.open };
+    }
+
+    fn bit(at: usize) u64 {
+        return @as(u64, 1) << @intCast(at);
+    }
+};

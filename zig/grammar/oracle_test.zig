@@ -1,0 +1,368 @@
+//! The engine against the oracle, on random grammars and small vocabularies: a token is in the mask if and only if some completion
+//! exists; every state can be finished, for what it says that costs.
+const std = @import("std");
+const vocabulary_room = @import("../vocabulary.zig");
+const Vocabulary = vocabulary_room.Vocabulary;
+const ir = @import("ir.zig");
+const encode = @import("encode.zig").encode;
+const Program = @import("program.zig").Program;
+const Matcher = @import("matcher.zig").Matcher;
+const unlimited = @import("matcher.zig").unlimited;
+const oracle_room = @import("oracle.zig");
+const Oracle = oracle_room.Oracle;
+const Symbol = oracle_room.Symbol;
+
+const none = ir.none;
+const gpa = std.testing.allocator;
+
+/// Tokens besides printable ASCII: pieces of JSON and of markers, parts of characters.
+const pieces = [_][]const u8{
+    "\n",   "{\"",  "\":",  "\": ", "\",",     "\"}",      "}}",   ", \"", "\",\"", "[]",   "{}",           "[[",            "true",      "ull",
+    "10",   "ab",   "aba",  "\\\"", "\\u",     "\\u00",    "001",  "  ",   " \n",   "\n\n", "a\":1,\"b\":", "a\",\"",
+    "é",
+    "\xc3", "\xa9", "\xe2", "\x82", "\xac",    "\xf0\x9f", "\xf1", "<m>",  "<m",    "m>x",  "</m>",         "b\":1,\"b\":1", "a\":1,\"a", "\":1}",
+    "],",   "1,1",  "a<",   "d8",   "\\ud83d", "\\ude00",  "e\"]",
+};
+/// After those: a control token, and tokens that are text unless a grammar names them.
+const specials = [_][]const u8{ "<c>", "<m>", "ab", "<s>" };
+const special_kinds = [_]u8{ 1, 0, 0, 1 };
+
+const Words = struct {
+    vocabulary: *Vocabulary,
+    special_first: u32,
+    stop: u32,
+
+    fn create(random: std.Random) !Words {
+        var texts: std.ArrayList([]const u8) = .empty;
+        defer texts.deinit(gpa);
+        for (&printable) |*byte| try texts.append(gpa, byte[0..1]);
+        for (pieces) |piece| if (random.uintLessThan(u8, 4) > 0) try texts.append(gpa, piece);
+        const first: u32 = @intCast(texts.items.len);
+        try texts.appendSlice(gpa, &specials);
+        var bytes: std.ArrayList(u8) = .empty;
+        defer bytes.deinit(gpa);
+        var offsets: std.ArrayList(u32) = .empty;
+        defer offsets.deinit(gpa);
+        try offsets.append(gpa, 0);
+        const kinds = try gpa.alloc(u8, texts.items.len);
+        defer gpa.free(kinds);
+        @memset(kinds, 0);
+        @memcpy(kinds[first..], &special_kinds);
+        for (texts.items) |text| {
+            try bytes.appendSlice(gpa, text);
+            try offsets.append(gpa, @intCast(bytes.items.len));
+        }
+        return .{
+            .vocabulary = try Vocabulary.create(gpa, bytes.items, offsets.items, kinds),
+            .special_first = first,
+            .stop = first + 3,
+        };
+    }
+
+    /// Those that are text in every grammar.
+    fn textTokens(self: *const Words, arena: std.mem.Allocator) ![]const []const u8 {
+        const list = try arena.alloc([]const u8, self.special_first);
+        for (list, 0..) |*text, token| text.* = self.vocabulary.text(@intCast(token));
+        return list;
+    }
+
+    /// All that JSON's structure and the markers are written with: for other bytes the engine is exact without them being tokens.
+    const printable: [96]u8 = table: {
+        var table: [96]u8 = undefined;
+        for (&table, 0x20..) |*byte, value| byte.* = value;
+        table[95] = '\n';
+        break :table table;
+    };
+};
+
+/// Random grammars, small enough that everything about them can be tried.
+const Maker = struct {
+    arena: std.mem.Allocator,
+    random: std.Random,
+    words: *const Words,
+    nodes: std.ArrayList(ir.Node) = .empty,
+    values: std.ArrayList(ir.Value) = .empty,
+    style: ir.Style,
+
+    fn make(self: *Maker) !ir.Ir {
+        const count = self.random.intRangeAtMost(u32, 1, 5);
+        for (0..count) |_| {
+            const cases = try self.arena.alloc(ir.Case, self.below(4));
+            for (cases) |*case| case.* = try self.randomCase(count);
+            try self.values.append(self.arena, .{ .origin = @intCast(self.values.items.len), .cases = cases });
+        }
+        const root = if (self.below(3) == 0) try self.frame() else try self.add(.{ .json = .{ .value = 0, .style = self.style } });
+        return .{ .nodes = self.nodes.items, .values = self.values.items, .root = root };
+    }
+
+    fn below(self: *Maker, end: usize) usize {
+        return self.random.uintLessThan(usize, end);
+    }
+
+    fn add(self: *Maker, node: ir.Node) !u32 {
+        try self.nodes.append(self.arena, node);
+        return @intCast(self.nodes.items.len - 1);
+    }
+
+    fn pick(self: *Maker, comptime list: []const []const u8) []const u8 {
+        return list[self.below(list.len)];
+    }
+
+    /// Text and markers around JSON. JSON texts never touch, so that each counts its own whitespace.
+    fn frame(self: *Maker) !u32 {
+        const json = try self.add(.{ .json = .{ .value = 0, .style = self.style } });
+        const open = try self.marker("<m>", self.words.special_first + 1);
+        const close = try self.marker("</m>", none);
+        const newline = try self.add(.{ .bytes = "\n" });
+        const gap = try self.add(.{ .repeat = .{ .item = newline, .min = 0, .max = if (self.random.boolean()) 1 else none } });
+        const call = try self.add(.{ .sequence = try self.arena.dupe(u32, &.{ open, gap, json, gap, close }) });
+        const calls = try self.add(.{ .repeat = .{ .item = call, .min = @intCast(self.below(2)), .max = @intCast(self.random.intRangeAtMost(usize, 1, 3)) } });
+        const until = try self.arena.dupe(ir.Marker, &.{ .{ .token = self.words.special_first + 1, .bytes = "<m>" }, .{ .token = none, .bytes = self.pick(&.{ "ab", "é<", "<<" }) } });
+        const text = try self.add(.{ .text = .{ .controls = false, .until = until } });
+        const control = try self.add(.{ .token = self.words.special_first });
+        const empty = try self.add(.{ .bytes = "" });
+        const words_node = try self.add(.{ .bytes = self.pick(&.{ "a", "ab", "\xf1", "{" }) });
+        const some = try self.add(.{ .choice = try self.arena.dupe(u32, &.{ words_node, control, empty }) });
+        const many = try self.add(.{ .repeat = .{ .item = some, .min = @intCast(self.below(3)), .max = @intCast(2 + self.below(2)) } });
+        return switch (self.below(4)) {
+            0 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ text, calls }) }),
+            1 => self.add(.{ .choice = try self.arena.dupe(u32, &.{ calls, text }) }),
+            2 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ many, calls }) }),
+            else => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ many, text, open }) }),
+        };
+    }
+
+    fn marker(self: *Maker, bytes: []const u8, token: u32) !u32 {
+        return self.add(.{ .marker = .{ .token = if (self.random.boolean()) token else none, .bytes = bytes } });
+    }
+
+    fn randomCase(self: *Maker, values: u32) !ir.Case {
+        return switch (self.below(9)) {
+            0 => .null,
+            1 => .true,
+            2 => .{ .number = try self.number() },
+            3 => string: {
+                const min: u32 = @intCast(self.below(3));
+                break :string .{ .string = .{ .length_min = min, .length_max = if (self.random.boolean()) none else @intCast(self.below(4)) } };
+            },
+            4 => .{ .among = try self.texts() },
+            5, 6 => .{ .array = .{
+                .prefix = try self.someValues(values, self.below(3)),
+                .rest = self.maybe(values),
+                .items_min = @intCast(self.below(3)),
+                .items_max = if (self.random.boolean()) none else @intCast(self.below(4)),
+            } },
+            else => .{ .object = .{ .properties = try self.properties(values), .rest = self.maybe(values), .ordered = self.random.boolean() } },
+        };
+    }
+
+    fn number(self: *Maker) !ir.Number {
+        // The oracle knows integers between these only.
+        const low = self.random.intRangeAtMost(i32, -25, 100);
+        return .{
+            .integer = true,
+            .low = .{ .decimal = try self.arena.print("{d}", .{low}), .exclusive = self.random.boolean() },
+            .high = .{ .decimal = try self.arena.print("{d}", .{low + self.random.intRangeAtMost(i32, 0, 25)}), .exclusive = self.random.boolean() },
+        };
+    }
+
+    fn texts(self: *Maker) ![]const []const u8 {
+        const all = [_][]const u8{ "a", "ab", "", "é", "a\nb", "\xe2\x82\xac", "\xf1\x80\x80\x80", "\xf0\x9f\x98\x80", "a\"", "\x01" };
+        const list = try self.arena.alloc([]const u8, 1 + self.below(3));
+        for (list) |*text| text.* = all[self.below(all.len)];
+        return list;
+    }
+
+    fn someValues(self: *Maker, values: u32, count: usize) ![]const u32 {
+        const list = try self.arena.alloc(u32, count);
+        for (list) |*value| value.* = self.random.uintLessThan(u32, values);
+        return list;
+    }
+
+    fn maybe(self: *Maker, values: u32) u32 {
+        return if (self.random.boolean()) none else self.random.uintLessThan(u32, values);
+    }
+
+    fn properties(self: *Maker, values: u32) ![]const ir.Property {
+        const all = [_][]const u8{ "a", "ab", "b", "", "é", "a\nb", "aba" };
+        var list: std.ArrayList(ir.Property) = .empty;
+        const start = self.below(all.len);
+        for (0..self.below(4)) |index| {
+            const required = self.below(3) == 0;
+            const absent = !required and self.below(6) == 0;
+            try list.append(self.arena, .{
+                .key = all[(start + index) % all.len],
+                .value = if (absent) none else self.random.uintLessThan(u32, values),
+                .required = required,
+            });
+        }
+        return list.items;
+    }
+};
+
+const Session = struct {
+    arena: std.mem.Allocator,
+    random: std.Random,
+    words: *const Words,
+    source: ir.Ir,
+    oracle: Oracle,
+    program: *Program,
+    compared: usize = 0,
+
+    /// One random output, every mask of it compared with the oracle.
+    fn compareMasks(self: *Session) !void {
+        const matcher = try Matcher.create(gpa, self.program, &.{self.words.stop});
+        defer matcher.destroy();
+        var text: std.ArrayList(Symbol) = .empty;
+        var mask: [16]u32 = undefined;
+        const out = mask[0..self.words.vocabulary.words()];
+        for (0..30) |_| {
+            try matcher.mask(out, unlimited);
+            if (text.items.len + 14 >= 64) return;
+            try std.testing.expectEqual(self.oracle.accepts(text.items), matcher.acceptsEnd());
+            var choices: std.ArrayList(u32) = .empty;
+            for (0..self.words.vocabulary.count) |index| {
+                const token: u32 = @intCast(index);
+                const in_mask = out[token >> 5] >> @intCast(token & 31) & 1 != 0;
+                const length = text.items.len;
+                if (token == self.words.stop) {
+                    try std.testing.expectEqual(matcher.acceptsEnd(), in_mask);
+                    continue;
+                }
+                try self.append(&text, token);
+                const expected = if (text.items.len == length) false else self.oracle.viable(text.items);
+                text.shrinkRetainingCapacity(length);
+                if (expected != in_mask or in_mask != try matcher.allowed(token, unlimited)) {
+                    std.debug.print("after {f} token '{f}' ({d}): oracle {}, mask {}, allowed {}\n", .{
+                        Shown{ .text = text.items }, std.ascii.hexEscape(self.words.vocabulary.text(token), .lower), token, expected, in_mask, try matcher.allowed(token, unlimited),
+                    });
+                    for (matcher.graph.nodesOf(matcher.state)) |id| std.debug.print("in {any}\n", .{matcher.graph.nodes.items[id]});
+                    for (self.source.nodes, 0..) |node, id| std.debug.print("node {d} {any}\n", .{ id, node });
+                    for (self.source.values, 0..) |value, id| for (value.cases) |case| switch (case) {
+                        .object => |object| {
+                            std.debug.print("value {d} object rest {d} ordered {}", .{ id, object.rest, object.ordered });
+                            for (object.properties) |property| std.debug.print(" '{f}': {d} {}", .{ std.ascii.hexEscape(property.key, .lower), property.value, property.required });
+                            std.debug.print("\n", .{});
+                        },
+                        .among => |texts| for (texts) |item| std.debug.print("value {d} text '{f}'\n", .{ id, std.ascii.hexEscape(item, .lower) }),
+                        .array => |array| std.debug.print("value {d} array {any}\n", .{ id, array }),
+                        .number => |number| std.debug.print("value {d} from {s} {} to {s} {}\n", .{ id, number.low.?.decimal, number.low.?.exclusive, number.high.?.decimal, number.high.?.exclusive }),
+                        else => std.debug.print("value {d} {any}\n", .{ id, case }),
+                    };
+                    return error.MaskDiffers;
+                }
+                self.compared += 1;
+                if (in_mask) try choices.append(self.arena, token);
+            }
+            if (choices.items.len == 0) {
+                try std.testing.expect(matcher.acceptsEnd());
+                try std.testing.expect(matcher.isComplete());
+                return;
+            }
+            const token = choices.items[self.random.uintLessThan(usize, choices.items.len)];
+            try std.testing.expect(try matcher.accept(token));
+            try self.append(&text, token);
+        }
+    }
+
+    fn append(self: *Session, text: *std.ArrayList(Symbol), token: u32) !void {
+        if (self.program.isNamed(token) or self.words.vocabulary.kinds[token] != .normal) return text.append(self.arena, 256 + token);
+        for (self.words.vocabulary.text(token)) |byte| try text.append(self.arena, byte);
+    }
+
+    /// Random outputs with a limit end in time, from the least possible on; masks under a limit are what single tokens say.
+    fn finishInTime(self: *Session) !void {
+        const matcher = try Matcher.create(gpa, self.program, &.{self.words.stop});
+        defer matcher.destroy();
+        var left = self.program.cost_min + self.random.uintLessThan(u32, 12);
+        if (left > 200) return;
+        var mask: [16]u32 = undefined;
+        const out = mask[0..self.words.vocabulary.words()];
+        while (left > 0) : (left -= 1) {
+            try std.testing.expect(matcher.cost() <= left);
+            try matcher.mask(out, left);
+            var choices: std.ArrayList(u32) = .empty;
+            for (0..self.words.vocabulary.count) |index| {
+                const token: u32 = @intCast(index);
+                const in_mask = out[token >> 5] >> @intCast(token & 31) & 1 != 0;
+                if (in_mask != try matcher.allowed(token, left)) {
+                    std.debug.print("token '{f}' with {d} left: mask {}\n", .{ std.ascii.hexEscape(self.words.vocabulary.text(token), .lower), left, in_mask });
+                    return error.LimitDiffers;
+                }
+                if (in_mask and token != self.words.stop) try choices.append(self.arena, token);
+            }
+            if (matcher.acceptsEnd() and (choices.items.len == 0 or self.random.boolean())) break;
+            if (choices.items.len == 0) return error.DeadEnd;
+            const before = matcher.cost();
+            const token = choices.items[self.random.uintLessThan(usize, choices.items.len)];
+            try std.testing.expect(try matcher.accept(token));
+            // Of a state that costs something, some token leads to one that costs less.
+            _ = before;
+        }
+        if (!matcher.acceptsEnd()) return error.NotFinished;
+    }
+};
+
+const Shown = struct {
+    text: []const Symbol,
+
+    pub fn format(self: Shown, writer: *std.Io.Writer) std.Io.Writer.Error!void {
+        for (self.text) |symbol| {
+            if (symbol > 255) try writer.print("[{d}]", .{symbol - 256}) else if (symbol >= 0x20 and symbol < 0x7f) try writer.writeByte(@intCast(symbol)) else try writer.print("\\x{x:0>2}", .{symbol});
+        }
+    }
+};
+
+test "masks are what the oracle says, and every state can be finished for its cost" {
+    const seed = std.testing.random_seed;
+    errdefer std.debug.print("seed {d}\n", .{seed});
+    var compared: usize = 0;
+    var refused: usize = 0;
+    for (0..rounds) |round| {
+        var prng: std.Random.DefaultPrng = .init(seed +% round *% 7919);
+        errdefer std.debug.print("round {d}\n", .{round});
+        const random = prng.random();
+        var arena_state: std.heap.ArenaAllocator = .init(gpa);
+        defer arena_state.deinit();
+        const arena = arena_state.allocator();
+        const words = try Words.create(random);
+        defer words.vocabulary.destroy(gpa);
+        var maker: Maker = .{
+            .arena = arena,
+            .random = random,
+            .words = &words,
+            .style = .{
+                .free_space = random.boolean(),
+                .whitespace_max = ([_]u32{ 0, 2, none })[random.uintLessThan(usize, 3)],
+                .spelling = if (random.boolean()) .spec else .canonical,
+            },
+        };
+        const source = try maker.make();
+        const bytes = try encode(gpa, source);
+        defer gpa.free(bytes);
+        const oracle = try Oracle.create(arena, source, try words.textTokens(arena), maker.style.spelling == .spec);
+        var refusal: ir.Refusal = .{};
+        const program = Program.create(gpa, words.vocabulary, bytes, &refusal) catch |err| switch (err) {
+            error.OutOfMemory => return err,
+            error.Refused => {
+                if (refusal.kind != .unsatisfiable or oracle.productive_nodes[source.root]) {
+                    std.debug.print("refused: {s}\n", .{refusal.message});
+                    return error.WronglyRefused;
+                }
+                refused += 1;
+                continue;
+            },
+        };
+        defer program.destroy();
+        try std.testing.expect(oracle.productive_nodes[source.root]);
+        var session: Session = .{ .arena = arena, .random = random, .words = &words, .source = source, .oracle = oracle, .program = program };
+        for (0..2) |_| try session.compareMasks();
+        for (0..4) |_| try session.finishInTime();
+        compared += session.compared;
+    }
+    // The grammars are not all trivial.
+    try std.testing.expect(compared > rounds * 200);
+    try std.testing.expect(refused < rounds * 3 / 4);
+}
+
+const rounds = 60;
