@@ -38,7 +38,7 @@ export const calls = defineCommand({
     "tokens-above": {
       type: "string",
       description: "Token limits on noise lie up to this far above the shortest answer",
-      default: "3000",
+      default: "2000",
       valueHint: "N",
     },
     seed: { type: "string", description: "Of the requests on noise", default: "1", valueHint: "N" },
