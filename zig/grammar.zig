@@ -18,6 +18,7 @@ test {
     _ = ir;
     _ = @import("grammar/number.zig");
     _ = @import("grammar/terminators.zig");
+    _ = @import("grammar/ir_test.zig");
     _ = @import("grammar/matcher_test.zig");
     _ = @import("grammar/oracle_test.zig");
 }

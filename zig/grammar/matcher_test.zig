@@ -12,12 +12,12 @@ const none = ir.none;
 const gpa = std.testing.allocator;
 
 /// Every printable ASCII byte and the newline, then what a test adds.
-fn testVocabulary(extra: []const []const u8) !*Vocabulary {
+fn testVocabulary(extra: []const []const u8, last_kinds: []const vocabulary_room.Kind) !*Vocabulary {
     var texts: std.ArrayList([]const u8) = .empty;
     defer texts.deinit(gpa);
     for (&printable) |*byte| try texts.append(gpa, byte[0..1]);
     try texts.appendSlice(gpa, extra);
-    return vocabulary_room.forTest(gpa, texts.items);
+    return vocabulary_room.forTest(gpa, texts.items, last_kinds);
 }
 
 const printable: [96]u8 = table: {
@@ -32,7 +32,7 @@ const Fixture = struct {
     program: *Program,
 
     fn create(extra: []const []const u8, source: ir.Ir) !Fixture {
-        const vocabulary = try testVocabulary(extra);
+        const vocabulary = try testVocabulary(extra, &.{});
         errdefer vocabulary.destroy(gpa);
         const bytes = try encode(gpa, source);
         defer gpa.free(bytes);
@@ -180,4 +180,251 @@ test "repeats" {
     try std.testing.expectEqual(true, try fixture.matches("<\n>"));
     try std.testing.expectEqual(true, try fixture.matches("<\n\n\n>"));
     try std.testing.expectEqual(false, try fixture.matches("<\n\n\n"));
+}
+
+/// Segments written as `channel:text`, those of one channel and call joined.
+const Transcript = struct {
+    text: std.ArrayList(u8) = .empty,
+    last: ?struct { ir.Channel, u32 } = null,
+
+    fn add(self: *Transcript, segments: []const matcher_room.Segment) !void {
+        for (segments) |segment| {
+            const here = .{ segment.channel, segment.call };
+            if (self.last == null or self.last.?[0] != here[0] or self.last.?[1] != here[1]) {
+                if (segment.call == none) try self.text.print(gpa, "|{t}:", .{segment.channel}) else try self.text.print(gpa, "|{t}{d}:", .{ segment.channel, segment.call });
+            }
+            self.last = .{ here[0], here[1] };
+            try self.text.appendSlice(gpa, segment.bytes);
+        }
+    }
+};
+
+/// Text, then calls in Hermes frames; the newline before a marker belongs to it.
+fn hermes(token: u32, close_token: u32) ir.Ir {
+    const Static = struct {
+        var nodes: [20]ir.Node = undefined;
+        var until: [1]ir.Marker = undefined;
+        const values = [_]ir.Value{
+            .{ .origin = none, .cases = &.{.{ .object = .{ .properties = &.{.{ .key = "city", .value = 1, .required = true }}, .rest = none, .ordered = false } }} },
+            text_value,
+        };
+    };
+    Static.until[0] = .{ .token = token, .bytes = "<tool_call>" };
+    Static.nodes = .{
+        .{ .marker = Static.until[0] },
+        .{ .bytes = "\n{\"name\": \"" },
+        .{ .bytes = "get_weather" },
+        .{ .bytes = "get_time" },
+        .{ .choice = &.{ 2, 3 } },
+        .{ .channel = .{ .channel = .call_name, .item = 4 } },
+        .{ .bytes = "\", \"arguments\": " },
+        .{ .json = .{ .value = 0, .style = .{ .free_space = true, .whitespace_max = 4, .spelling = .canonical } } },
+        .{ .channel = .{ .channel = .argument_json, .item = 7 } },
+        .{ .bytes = "}\n" },
+        .{ .marker = .{ .token = close_token, .bytes = "</tool_call>" } },
+        .{ .sequence = &.{ 0, 1, 5, 6, 8, 9, 10 } },
+        .{ .bytes = "\n" },
+        .{ .repeat = .{ .item = 12, .min = 0, .max = 1 } },
+        .{ .sequence = &.{ 13, 11 } },
+        .{ .channel = .{ .channel = .markup, .item = 14 } },
+        .{ .text = .{ .controls = false, .until = &Static.until } },
+        .{ .sequence = &.{ 16, 15 } },
+        .{ .repeat = .{ .item = 17, .min = 0, .max = 2 } },
+        .{ .sequence = &.{ 18, 16 } },
+    };
+    return .{ .nodes = &Static.nodes, .values = &Static.values, .root = 19 };
+}
+
+const call_text = "\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Bo\\nn\"}}\n";
+
+test "bytes are held back until it is decided what they are for, and no longer" {
+    const extra = [_][]const u8{ "<tool_call>", "</tool_call>", "get", "\"}}\n", "a\n<", "tool" };
+    const open: u32 = printable.len;
+    inline for (.{ false, true }) |with_token| {
+        const fixture = try Fixture.create(&extra, hermes(if (with_token) open else none, if (with_token) open + 1 else none));
+        defer fixture.destroy();
+        // The same text: marker spelled by bytes, and as a token where the grammar names it; in single bytes and in longer tokens.
+        const spellings = [_]struct { tokens: []const []const u8, named: bool }{
+            .{ .tokens = &.{ "Hi", "\n", "<tool_call>", call_text, "</tool_call>", "\nx<", "tool_y" }, .named = false },
+            .{ .tokens = &.{ "Hi", "\n", "!<tool_call>", call_text, "!</tool_call>", "\nx<", "tool_y" }, .named = true },
+            .{ .tokens = &.{ "Hi", "\n", "!<tool_call>", "\n{\"name\": \"", "!get", "_weather\", \"arguments\": {\"city\": \"Bo\\nn", "!\"}}\n", "</tool_call>", "\nx<", "!tool", "_y" }, .named = true },
+        };
+        for (spellings) |spelling| {
+            if (spelling.named and !with_token) continue;
+            const matcher = try Matcher.create(gpa, fixture.program, &.{});
+            defer matcher.destroy();
+            var transcript: Transcript = .{};
+            defer transcript.text.deinit(gpa);
+            for (spelling.tokens) |part| {
+                if (part[0] == '!') {
+                    try std.testing.expect(try matcher.accept(fixture.tokenOf(part[1..])));
+                    try transcript.add(matcher.segments());
+                } else for (part) |byte| {
+                    if (!try matcher.accept(fixture.tokenOf(&.{byte}))) {
+                        std.debug.print("refused {c} after {s}\n", .{ byte, transcript.text.items });
+                        return error.Refused;
+                    }
+                    try transcript.add(matcher.segments());
+                }
+            }
+            try std.testing.expect(matcher.acceptsEnd());
+            try transcript.add(try matcher.flush());
+            try std.testing.expectEqualStrings("|text:Hi|markup:\n<tool_call>\n{\"name\": \"|call_name0:get_weather|markup0:\", \"arguments\": " ++
+                "|argument_json0:{\"city\": \"Bo\\nn\"}|markup0:}\n</tool_call>|text0:\nx<tool_y", transcript.text.items);
+        }
+    }
+}
+
+test "nothing is held back that is decided" {
+    const fixture = try Fixture.create(&.{ "a\n<", "tool_calx" }, hermes(none, none));
+    defer fixture.destroy();
+    const matcher = try Matcher.create(gpa, fixture.program, &.{});
+    defer matcher.destroy();
+    const Step = struct { token: []const u8, now: []const u8 };
+    for ([_]Step{
+        .{ .token = "a", .now = "|text:a" },
+        .{ .token = "\n", .now = "" },
+        .{ .token = "<", .now = "" },
+        .{ .token = "b", .now = "|text:\n<b" },
+        .{ .token = "a\n<", .now = "|text:a" },
+        .{ .token = "tool_calx", .now = "|text:\n<tool_calx" },
+        .{ .token = "<", .now = "" },
+        .{ .token = "<", .now = "|text:<" },
+    }) |step| {
+        try std.testing.expect(try matcher.accept(fixture.tokenOf(step.token)));
+        var transcript: Transcript = .{};
+        defer transcript.text.deinit(gpa);
+        try transcript.add(matcher.segments());
+        try std.testing.expectEqualStrings(step.now, transcript.text.items);
+    }
+    var rest: Transcript = .{};
+    defer rest.text.deinit(gpa);
+    try rest.add(try matcher.flush());
+    try std.testing.expectEqualStrings("|text:<", rest.text.items);
+    try std.testing.expect((try matcher.flush()).len == 0);
+}
+
+test "a token that is not allowed changes nothing" {
+    const fixture = try Fixture.create(&.{}, json(&.{text_value}, compact));
+    defer fixture.destroy();
+    const matcher = try Matcher.create(gpa, fixture.program, &.{95});
+    defer matcher.destroy();
+    try std.testing.expect(!try matcher.accept(fixture.tokenOf("a")));
+    try std.testing.expect(!try matcher.accept(95));
+    try std.testing.expect(!try matcher.accept(1 << 20));
+    try std.testing.expectEqual(2, matcher.cost());
+    try std.testing.expect(try matcher.accept(fixture.tokenOf("\"")));
+    try std.testing.expectEqual(1, matcher.cost());
+    try std.testing.expect(!matcher.isComplete());
+    try std.testing.expect(try matcher.accept(fixture.tokenOf("\"")));
+    try std.testing.expect(matcher.isComplete() and matcher.acceptsEnd());
+    try std.testing.expect(try matcher.accept(95));
+    try std.testing.expect(!try matcher.accept(95));
+}
+
+test "unconstrained text lets everything pass but the markers it ends at" {
+    const open: u32 = printable.len;
+    const nodes = [_]ir.Node{
+        .{ .text = .{ .controls = true, .until = &.{.{ .token = open, .bytes = "<t>" }} } },
+        .{ .marker = .{ .token = open + 1, .bytes = "</t>" } },
+        .{ .sequence = &.{ 0, 1 } },
+    };
+    const vocabulary = try testVocabulary(&.{ "<t>", "</t>", "\xff", "<|c|>", "<pad>" }, &.{ .control, .unused });
+    defer vocabulary.destroy(gpa);
+    const bytes = try encode(gpa, .{ .nodes = &nodes, .values = &.{}, .root = 2 });
+    defer gpa.free(bytes);
+    var refusal: ir.Refusal = .{};
+    const program = try Program.create(gpa, vocabulary, bytes, &refusal);
+    defer program.destroy();
+    const matcher = try Matcher.create(gpa, program, &.{});
+    defer matcher.destroy();
+    var mask: [4]u32 = undefined;
+    try matcher.mask(&mask, matcher_room.unlimited);
+    for (0..vocabulary.count) |token| {
+        const expected = token != open and token != open + 4;
+        try std.testing.expectEqual(expected, mask[token >> 5] >> @intCast(token & 31) & 1 != 0);
+        try std.testing.expectEqual(expected, try matcher.allowed(@intCast(token), matcher_room.unlimited));
+    }
+    try std.testing.expect(try matcher.accept(open + 3));
+    try std.testing.expectEqual(0, matcher.segments().len);
+    try std.testing.expect(try matcher.accept(open + 2));
+    // The end is a token that could be text as well: the end comes first.
+    try std.testing.expect(try matcher.accept(open + 1));
+    try std.testing.expect(matcher.acceptsEnd());
+    try std.testing.expectEqual(1, matcher.segments().len);
+}
+
+test "what nothing satisfies is refused, and says where" {
+    const Case = struct { source: ir.Ir, kind: ir.Refusal.Kind, origin: u32 = none };
+    const impossible: ir.Value = .{ .origin = 7, .cases = &.{} };
+    const cases = [_]Case{
+        .{ .source = json(&.{impossible}, compact), .kind = .unsatisfiable, .origin = 7 },
+        .{
+            .source = .{ .nodes = &.{ .{ .json = .{ .value = 0, .style = compact } }, .{ .sequence = &.{0} } }, .root = 1, .values = &.{
+                .{ .origin = 1, .cases = &.{.{ .object = .{ .properties = &.{ .{ .key = "a", .value = 1, .required = true }, .{ .key = "b", .value = 2, .required = true } }, .rest = none, .ordered = false } }} },
+                text_value,
+                .{ .origin = 3, .cases = &.{.{ .array = .{ .prefix = &.{}, .rest = 0, .items_min = 1, .items_max = none } }} },
+            } },
+            .kind = .unsatisfiable,
+            .origin = 1,
+        },
+        .{ .source = .{ .nodes = &.{ .{ .sequence = &.{ 1, 0 } }, .{ .bytes = "" } }, .values = &.{}, .root = 0 }, .kind = .invalid },
+        .{ .source = .{ .nodes = &.{ .{ .choice = &.{ 1, 0 } }, .{ .bytes = "x" } }, .values = &.{}, .root = 0 }, .kind = .invalid },
+        .{ .source = .{ .nodes = &.{ .{ .sequence = &.{ 1, 0 } }, .{ .bytes = "x" } }, .values = &.{}, .root = 0 }, .kind = .unsatisfiable },
+        .{ .source = .{ .nodes = &.{.{ .token = 5000 }}, .values = &.{}, .root = 0 }, .kind = .invalid },
+        .{ .source = .{ .nodes = &.{.{ .bytes = "\xc3" }}, .values = &.{}, .root = 0 }, .kind = .unsatisfiable },
+    };
+    const vocabulary = try testVocabulary(&.{}, &.{});
+    defer vocabulary.destroy(gpa);
+    for (cases, 0..) |case, index| {
+        errdefer std.debug.print("case {d}\n", .{index});
+        const bytes = try encode(gpa, case.source);
+        defer gpa.free(bytes);
+        var refusal: ir.Refusal = .{};
+        try std.testing.expectError(error.Refused, Program.create(gpa, vocabulary, bytes, &refusal));
+        try std.testing.expectEqual(case.kind, refusal.kind);
+        try std.testing.expectEqual(case.origin, refusal.origin);
+        try std.testing.expect(refusal.message.len > 0);
+    }
+}
+
+test "bounds cost nothing: no count is unrolled" {
+    const big: u32 = 1 << 30;
+    const source = json(&.{
+        .{ .origin = none, .cases = &.{.{ .array = .{ .prefix = &.{}, .rest = 1, .items_min = big, .items_max = 2 * big } }} },
+        .{ .origin = none, .cases = &.{.{ .string = .{ .length_min = big, .length_max = big } }} },
+    }, compact);
+    const fixture = try Fixture.create(&.{"ab"}, source);
+    defer fixture.destroy();
+    try std.testing.expectEqual(false, try fixture.matches("[\"ab"));
+    try std.testing.expectEqual(null, try fixture.matches("[\"ab\""));
+}
+
+test "a forced call costs about what a tokenizer spends on it" {
+    const fixture = try Fixture.create(&.{
+        "<tool_call>", "</tool_call>", "{\"", "name", "\":", " \"", "get", "_weather", "_time", "\",", "arguments", " {\"", "city", " \"\"", "\"\"", "}}\n", "\n{\"", ",\"",
+    }, forced());
+    defer fixture.destroy();
+    // A tokenizer with these tokens writes 17.
+    try std.testing.expect(fixture.program.cost_min >= 15 and fixture.program.cost_min <= 20);
+    const matcher = try Matcher.create(gpa, fixture.program, &.{});
+    defer matcher.destroy();
+    // From every state on the way down a token leads to one that costs one less.
+    var mask: [8]u32 = undefined;
+    var left = fixture.program.cost_min;
+    while (left > 0) : (left -= 1) {
+        try std.testing.expectEqual(left, matcher.cost());
+        const out = mask[0..fixture.vocabulary.words()];
+        try matcher.mask(out, left);
+        const token = for (0..fixture.vocabulary.count) |index| {
+            if (out[index >> 5] >> @intCast(index & 31) & 1 != 0) break index;
+        } else return error.DeadEnd;
+        try std.testing.expect(try matcher.accept(@intCast(token)));
+    }
+    try std.testing.expect(matcher.isComplete());
+}
+
+fn forced() ir.Ir {
+    const whole = hermes(printable.len, printable.len + 1);
+    return .{ .nodes = whole.nodes, .values = whole.values, .root = 11 };
 }

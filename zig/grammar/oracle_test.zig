@@ -25,7 +25,7 @@ const pieces = [_][]const u8{
 };
 /// After those: a control token, and tokens that are text unless a grammar names them.
 const specials = [_][]const u8{ "<c>", "<m>", "ab", "<s>" };
-const special_kinds = [_]u8{ 1, 0, 0, 1 };
+const special_kinds = [_]vocabulary_room.Kind{ .control, .normal, .normal, .control };
 
 const Words = struct {
     vocabulary: *Vocabulary,
@@ -39,21 +39,8 @@ const Words = struct {
         for (pieces) |piece| if (random.uintLessThan(u8, 4) > 0) try texts.append(gpa, piece);
         const first: u32 = @intCast(texts.items.len);
         try texts.appendSlice(gpa, &specials);
-        var bytes: std.ArrayList(u8) = .empty;
-        defer bytes.deinit(gpa);
-        var offsets: std.ArrayList(u32) = .empty;
-        defer offsets.deinit(gpa);
-        try offsets.append(gpa, 0);
-        const kinds = try gpa.alloc(u8, texts.items.len);
-        defer gpa.free(kinds);
-        @memset(kinds, 0);
-        @memcpy(kinds[first..], &special_kinds);
-        for (texts.items) |text| {
-            try bytes.appendSlice(gpa, text);
-            try offsets.append(gpa, @intCast(bytes.items.len));
-        }
         return .{
-            .vocabulary = try Vocabulary.create(gpa, bytes.items, offsets.items, kinds),
+            .vocabulary = try vocabulary_room.forTest(gpa, texts.items, &special_kinds),
             .special_first = first,
             .stop = first + 3,
         };

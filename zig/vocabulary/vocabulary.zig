@@ -100,8 +100,8 @@ pub const Vocabulary = struct {
     }
 };
 
-/// A vocabulary of these texts, all of kind `normal`.
-pub fn forTest(gpa: Allocator, texts: []const []const u8) !*Vocabulary {
+/// A vocabulary of these texts; the last ones are of the kinds given, all others normal.
+pub fn forTest(gpa: Allocator, texts: []const []const u8, last_kinds: []const Kind) !*Vocabulary {
     var bytes: std.ArrayList(u8) = .empty;
     defer bytes.deinit(gpa);
     var offsets: std.ArrayList(u32) = .empty;
@@ -113,7 +113,8 @@ pub fn forTest(gpa: Allocator, texts: []const []const u8) !*Vocabulary {
     }
     const kinds = try gpa.alloc(u8, texts.len);
     defer gpa.free(kinds);
-    @memset(kinds, 0);
+    @memset(kinds, @backingInt(Kind.normal));
+    for (kinds[texts.len - last_kinds.len ..], last_kinds) |*own, kind| own.* = @backingInt(kind);
     return Vocabulary.create(gpa, bytes.items, offsets.items, kinds);
 }
 
@@ -127,7 +128,7 @@ test "what does not fit together is refused" {
 
 test "tokens are sorted by what they do inside a string" {
     const gpa = std.testing.allocator;
-    const self = try forTest(gpa, &.{ "a", "ab", "a\"", "\",", "\\", "\\n", "\xe2", "\x82", "\xac", "\xf1", "\n", "é\":" });
+    const self = try forTest(gpa, &.{ "a", "ab", "a\"", "\",", "\\", "\\n", "\xe2", "\x82", "\xac", "\xf1", "\n", "é\":" }, &.{});
     defer self.destroy(gpa);
     const tables = &self.string_tables;
     try std.testing.expectEqual(0b11, tables.levels[2][0]);
