@@ -111,12 +111,11 @@ pub const Model = struct {
         sequence.destroy();
     }
 
-    /// Logits of every position from `first` on, (tokens - first, vocabulary), by the slow reference in f64. Nothing of the fast path takes part.
-    pub fn referenceLogits(model: *Model, gpa: std.mem.Allocator, tokens: []const u32, first: usize) error{OutOfMemory}![]f64 {
-        return reference.logits(gpa, &model.weights, &model.manifest, tokens, first) catch |err| switch (err) {
-            error.OutOfMemory => error.OutOfMemory,
-            error.Invalid => unreachable, // `load` has taken the same tensors.
-        };
+    /// Logits of every position from `first` on, (tokens - first, vocabulary), by the slow reference in f64. Nothing of the fast path takes
+    /// part. On Invalid, `diagnostic` names a tensor that the reference cannot use.
+    pub fn referenceLogits(model: *Model, gpa: std.mem.Allocator, tokens: []const u32, first: usize, diagnostic: *Diagnostic) weights.Error![]f64 {
+        model.weights.diagnostic = diagnostic;
+        return reference.logits(gpa, &model.weights, &model.manifest, tokens, first);
     }
 
     /// Bytes of keys and values that sequences hold.

@@ -68,9 +68,10 @@ fn score(arena: std.mem.Allocator, model: *models.Model, given: []const Given) !
 
 fn truthOf(arena: std.mem.Allocator, model: *models.Model, given: []const Given) ![]const []const Said {
     const all = try arena.alloc([]const Said, given.len);
+    var diagnostic: models.Diagnostic = .{};
     for (given, all) |each, *out| {
         const tokens = try std.mem.concat(arena, u32, &.{ each.prompt, each.tokens[0 .. each.tokens.len - 1] });
-        const truth = try model.referenceLogits(arena, tokens, each.prompt.len - 1);
+        const truth = try model.referenceLogits(arena, tokens, each.prompt.len - 1, &diagnostic);
         const said = try arena.alloc(Said, each.tokens.len);
         for (said, each.top, 0..) |*step, top, i| step.* = try sayingOf(arena, truth[i * model.vocabulary_count ..][0..model.vocabulary_count], top);
         out.* = said;
@@ -96,7 +97,8 @@ fn sayingOf(arena: std.mem.Allocator, logits: anytype, top: []const u32) !Said {
 const Difference = struct { difference_max: f64, range: f64, divergence: f64 };
 
 fn compare(arena: std.mem.Allocator, model: *models.Model, tokens: []const u32) ![]const Difference {
-    const truth = try model.referenceLogits(arena, tokens, 0);
+    var diagnostic: models.Diagnostic = .{};
+    const truth = try model.referenceLogits(arena, tokens, 0, &diagnostic);
     const logits = try arena.alloc(f32, model.vocabulary_count);
     const sequence = try model.sequenceCreate();
     defer model.sequenceDestroy(sequence);

@@ -131,7 +131,8 @@ test "every architecture says what its reference says" {
         const model = try load(&random, .{ .threads = 2, .kernels = kernels.forLevel(level) orelse continue });
         defer model.destroy();
         const tokens = randomTokens(75, model.vocabulary_count, 7);
-        const truth = try model.referenceLogits(gpa, &tokens, 0);
+        var diagnostic: models.Diagnostic = .{};
+        const truth = try model.referenceLogits(gpa, &tokens, 0, &diagnostic);
         defer gpa.free(truth);
 
         const sequence = try model.sequenceCreate();

@@ -25,7 +25,7 @@ pub const Weights = struct {
 
     const File = struct { name: []const u8, bytes: []align(std.heap.page_size_min) const u8 };
 
-    /// Maps all files. `arena` and `manifest` outlive the weights; `diagnostic` is written until the graph has taken its tensors.
+    /// Maps all files. `arena` and `manifest` outlive the weights; `diagnostic` is written while tensors are taken.
     pub fn open(
         arena: std.mem.Allocator,
         level: *const kernels.Kernels,
