@@ -14,7 +14,7 @@ const tokens = table.page_tokens;
 /// Vectors of the scores of one row.
 const columns = tokens / lanes.lanes;
 /// Rows whose scores or outputs are in registers together.
-const tile_rows = if (lanes.vnni) 4 else 2;
+const tile_rows = if (lanes.vnni) 6 else 2;
 /// Vectors of one row's outputs that are in registers together.
 const tile_columns = if (lanes.vnni) 4 else 2;
 

@@ -2,7 +2,8 @@
 //! them and products need no horizontal sums. Its bytes are one stream: first the bits of all units, then the scales.
 //!
 //! Bits of a unit (32 columns), as vectors of one u32 per row, from the form's bits: the low 4 of quads j and j + 4 as the two
-//! nibbles of vector j; 2 bits of quads 4i to 4i + 3 as the four pairs of vector i; 1 bit of quad j as bit j; or bytes.
+//! nibbles of vector j; 2 bits of quads 4i to 4i + 3 as the four pairs of vector i; 1 bit of quad j as bit j; or bytes. IQ4_NL is kept as
+//! bytes, its values looked up.
 //!
 //! Scales: per unit f16[lanes] and, with minimums, f16[lanes]; or, where they are nested, per block of 256 columns
 //! i8[groups][lanes], with minimums u8[groups][lanes], then f16[lanes] scales and, with minimums, f16[lanes].

@@ -20,8 +20,9 @@ const quads = blocks.quads;
 const tile_blocks = if (lanes.vnni) 2 else 1;
 const tile_count = if (lanes.vnni) 6 else 4;
 /// Activation rows that meet a piece of weights after its bits were spread to bytes once.
-const panel_count = 64;
-/// Units of such a piece: with `panel_count` rows of sums it fills about half of a 48 KiB (32 KiB with AVX2) first-level cache.
+const panel_count = 16 * tile_count;
+/// Units of such a piece: with `panel_count` rows of sums it fills a good half of the first-level cache (48 KiB where there is AVX-512,
+/// a quarter of 32 KiB with AVX2).
 const piece_units = 16;
 
 pub fn matmul(
@@ -85,8 +86,8 @@ const Panel = struct {
 fn panelBlocks(comptime format: Format, comptime R: u32, matrix: *const Matrix, block: u32, panel: *const Panel) void {
     const units = matrix.columns / blocks.unit_columns;
     const bytes = Layout(format).rowBlockBytes(matrix.columns);
+    // The first piece begins from zero and later ones from what is here.
     var sums: [panel_count][R]F = undefined;
-    for (sums[0..panel.count]) |*each| each.* = @splat(@splat(0));
     var pieces: [R]Piece(format) = undefined;
     // Pieces of equal size, none larger than piece_units.
     const pieces_count = (units + piece_units - 1) / piece_units;
@@ -122,7 +123,7 @@ fn addPiece(
 ) void {
     var sources: [R]*const Piece(format) = undefined;
     inline for (0..R) |r| sources[r] = &pieces[r];
-    var sums = out.*;
+    var sums = if (first == 0) @as([N][R]F, @splat(@splat(@splat(0)))) else out.*;
     for (0..length) |unit| addUnit(format, R, N, &sums, sources, unit, activations, stride, units, first + unit);
     out.* = sums;
 }
