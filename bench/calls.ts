@@ -26,7 +26,12 @@ export const calls = defineCommand({
       default: "SmolLM2-135M-Instruct.Q4_1.gguf,Qwen2.5-Coder-0.5B-Instruct-Q4_K_M.gguf,gemma-3-270m-Q4_K_M.gguf",
       valueHint: "FILES",
     },
-    schemas: { type: "string", description: "Schemas a model, the longest first", default: "60", valueHint: "N" },
+    schemas: {
+      type: "string",
+      description: "Schemas a model, spread over the nested and the flat ones",
+      default: "60",
+      valueHint: "N",
+    },
     "max-tokens": { type: "string", description: "Token limit on a real model", default: "256", valueHint: "N" },
     noise: { type: "string", description: "Calls on noise", default: "2000", valueHint: "N" },
     vocabularies: {
@@ -57,11 +62,12 @@ export const calls = defineCommand({
       await tenon.stop(0);
       faults.push(...report.faults.map((fault) => ({ ...name, ...fault })));
       const seconds = rounded((performance.now() - startMs) / 1000);
-      return { ...name, ...report, faults: report.faults.length, seconds };
+      const closedShare = rounded(report.closedByRule / report.requests);
+      return { ...name, ...report, closedShare, faults: report.faults.length, seconds };
     };
 
     const models: object[] = [];
-    const matrix = forcedMatrix(cases.slice(0, Number(args.schemas)), {
+    const matrix = forcedMatrix(spread(cases, Number(args.schemas)), {
       temperature: 1.5,
       max_tokens: Number(args["max-tokens"]),
     });
@@ -84,6 +90,12 @@ export const calls = defineCommand({
     if (faults.length > 0) process.exitCode = 1;
   },
 });
+
+function spread<T>(items: readonly T[], count: number): readonly T[] {
+  return items.filter(
+    (_, i) => Math.floor((i * count) / items.length) !== Math.floor(((i - 1) * count) / items.length),
+  );
+}
 
 function listOf(text: string): readonly string[] {
   return text === "none" ? [] : text.split(",");
