@@ -4,6 +4,7 @@ import { type Log, log as standardLog } from "./generate/log.ts";
 import type { Model } from "./generate/model.ts";
 import type { LogitsProcessor } from "./generate/processors.ts";
 import type { Answer } from "./generation/answer.ts";
+import { contradictionOf } from "./generation/contradiction.ts";
 import type { Event } from "./generation/event.ts";
 import type { Failure } from "./generation/failure.ts";
 import type { Request } from "./generation/request.ts";
@@ -30,6 +31,8 @@ export async function generate(
   if (strictModels && request.model !== undefined && request.model !== model.id) {
     return fail({ kind: "model_not_found", model: request.model });
   }
+  const contradiction = contradictionOf(request);
+  if (contradiction !== undefined) return fail(contradiction);
   const unknown = request.sampling.logitBias.find(({ token }) => token >= model.engine.vocabularyCount);
   if (unknown !== undefined) {
     const message = `Invalid value for 'logit_bias': the model has no token ${unknown.token}.`;

@@ -263,39 +263,6 @@ describe("constrain", () => {
   const bad = tool("bad", { properties: { a: { type: "string", pattern: "x" } } });
   test.each<[name: string, overrides: Partial<Request>, failure: Failure]>([
     [
-      "forced without tools",
-      { tools: [], toolChoice: required },
-      {
-        kind: "invalid",
-        message: "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
-        param: "tool_choice",
-      },
-    ],
-    [
-      "an unknown name",
-      { toolChoice: { mode: "named", name: "x" } },
-      { kind: "invalid", message: "Tool choice 'x' not found in 'tools' parameter.", param: "tool_choice" },
-    ],
-    [
-      "two constraints",
-      { toolChoice: required, answer },
-      {
-        kind: "invalid",
-        message: "A forced tool call and an answer format are two constraints, and two constraints cannot be composed.",
-        param: "tool_choice",
-      },
-    ],
-    [
-      "a doubled name",
-      { tools: [weather, weather] },
-      { kind: "invalid", message: "Tool names must be unique.", param: "tools" },
-    ],
-    [
-      "a name no dialect can write",
-      { tools: [tool('a"b')] },
-      { kind: "invalid", message: 'Invalid tool name "a\\"b": no dialect can write it.', param: 'tools[a"b]' },
-    ],
-    [
       "a schema",
       { tools: [weather, bad] },
       {

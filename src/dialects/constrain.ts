@@ -11,7 +11,7 @@ import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { CallableTool, Dialect } from "./dialect.ts";
 import { framer } from "./frame.ts";
 
-/** What may be said in answer to a request, as a grammar. A schema that cannot be enforced is a failure with its place. */
+/** What may be said in answer to a request that does not contradict itself, as a grammar. A schema that cannot be enforced is a failure with its place. */
 export function constrain(request: Request, context: ConstrainContext): Result<Constrained, Failure> {
   const built = grammarOf(request, context);
   if (!built.ok) return built;
@@ -46,8 +46,6 @@ export function grammarOf(
   { dialect, tokenizer, callsMax }: ConstrainContext,
 ): Result<{ readonly constraint: Constraint; readonly ir: Ir | undefined; readonly sources: Sources }, Failure> {
   const { tools, toolChoice, answer, policy } = request;
-  const contradiction = contradictionOf(request);
-  if (contradiction !== undefined) return fail(contradiction);
   const builder = irBuilder();
   const sources: Sources = [];
   const finish = (constraint: Constraint, root: NodeId) => ok({ constraint, ir: builder.finish(root), sources });
@@ -95,28 +93,6 @@ export function grammarOf(
 
 /** Where the origins of values lie: schema after schema, each with the pointers of its places. */
 export type Sources = { readonly subject: string; readonly param: string; readonly places: readonly string[] }[];
-
-/** A request that api rooms let through contradicts itself nowhere else; a grammar without an answer must not come of it. */
-function contradictionOf({ tools, toolChoice, answer }: Request): Failure | undefined {
-  const names = toolChoice.mode === "named" ? [toolChoice.name] : toolChoice.mode === "allowed" ? toolChoice.names : [];
-  const missing = names.find((name) => !tools.some((tool) => tool.name === name));
-  const strange = tools.find(({ name }) => name === "" || JSON.stringify(name) !== `"${name}"`);
-  const invalid = (message: string, param = "tool_choice"): Failure => ({ kind: "invalid", message, param });
-  if (missing !== undefined) return invalid(`Tool choice '${missing}' not found in 'tools' parameter.`);
-  if (isForced(toolChoice) && tools.length === 0) {
-    return invalid("Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.");
-  }
-  if (isForced(toolChoice) && answer.kind !== "text") {
-    return invalid(
-      "A forced tool call and an answer format are two constraints, and two constraints cannot be composed.",
-    );
-  }
-  if (strange !== undefined) {
-    return invalid(`Invalid tool name ${JSON.stringify(strange.name)}: no dialect can write it.`, strange.param);
-  }
-  if (new Set(tools.map(({ name }) => name)).size < tools.length) return invalid("Tool names must be unique.", "tools");
-  return undefined;
-}
 
 function offeredTools({ tools, toolChoice }: Request): readonly Tool[] {
   switch (toolChoice.mode) {

@@ -1,7 +1,6 @@
 import type { Failure } from "../../generation/failure.ts";
 import type { Tool, ToolChoice } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
-import { isForced } from "../../generation/tool-choice.ts";
 import { checker } from "../check.ts";
 import { sourceAt, sourceItems } from "../source.ts";
 import { allowedToolChoice, functionTool, namedToolChoice, toolBody, toolChoiceObject } from "./schema.ts";
@@ -9,7 +8,6 @@ import { allowedToolChoice, functionTool, namedToolChoice, toolBody, toolChoiceO
 /** The tools of a chat body, each with the text of its schema. `text` is that of the array. */
 export function decodeTools(values: readonly unknown[], text: string): Result<readonly Tool[], Failure> {
   const tools: Tool[] = [];
-  const names = new Set<string>();
   for (const [index, source] of sourceItems(text).entries()) {
     const value = values[index];
     const at = `tools[${index}]`;
@@ -26,15 +24,6 @@ export function decodeTools(values: readonly unknown[], text: string): Result<re
     const checked = checkFunction(value, at);
     if (!checked.ok) return checked;
     const { name, description, parameters, strict } = checked.value.function;
-    if (names.has(name)) {
-      return fail({
-        kind: "invalid",
-        message: `Tool names must be unique, but '${name}' is given more than once.`,
-        param: `${at}.function.name`,
-        code: "invalid_value",
-      });
-    }
-    names.add(name);
     const hasParameters = parameters !== undefined && parameters !== null;
     tools.push({
       name,
@@ -49,15 +38,9 @@ export function decodeTools(values: readonly unknown[], text: string): Result<re
 }
 
 /** Absent means auto; with or without tools, `none` and `auto` are always accepted. */
-export function decodeToolChoice(value: unknown, tools: readonly Tool[]): Result<ToolChoice, Failure> {
+export function decodeToolChoice(value: unknown): Result<ToolChoice, Failure> {
   if (value === undefined) return ok({ mode: "auto" });
-  const choice = typeof value === "string" ? decodeMode(value) : decodeChoiceObject(value);
-  if (!choice.ok) return choice;
-  if (isForced(choice.value) && tools.length === 0) {
-    return refuse("Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.");
-  }
-  const missing = namesOf(choice.value).find((name) => !tools.some((tool) => tool.name === name));
-  return missing === undefined ? choice : refuse(`Tool choice '${missing}' not found in 'tools' parameter.`);
+  return typeof value === "string" ? decodeMode(value) : decodeChoiceObject(value);
 }
 
 const checkTool = checker(toolBody);
@@ -86,11 +69,6 @@ function decodeChoiceObject(value: unknown): Result<ToolChoice, Failure> {
   }
   const named = checkNamed(value, "tool_choice");
   return named.ok ? ok({ mode: "named", name: named.value.function.name }) : named;
-}
-
-function namesOf(choice: ToolChoice): readonly string[] {
-  if (choice.mode === "named") return [choice.name];
-  return choice.mode === "allowed" ? choice.names : [];
 }
 
 function refuse(message: string): Result<never, Failure> {

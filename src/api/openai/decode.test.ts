@@ -234,26 +234,11 @@ test("a conversation with calls, results and reasoning", () => {
   ]);
 });
 
-const onlyWithTools = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.";
 const emptyInput = "Request must include at least one non-empty message content or media input.";
-const notComposed = (kind: string) =>
-  `'tool_choice' forces a tool call and 'response_format' asks for ${kind}: two constraints cannot be composed.`;
 const named = (name: unknown, type = "function") => ({ type, function: { name } });
-const jsonSchema = { type: "json_schema", json_schema: { name: "n", schema: {} } };
 
 test.each([
   // tool_choice: exact texts.
-  [{ tool_choice: "required" }, "tool_choice", onlyWithTools],
-  [{ tool_choice: "required", tools: [] }, "tool_choice", onlyWithTools],
-  [{ tool_choice: "required", tools: null }, "tool_choice", onlyWithTools],
-  [{ tool_choice: named("weather") }, "tool_choice", onlyWithTools],
-  [{ tool_choice: allowed("required", "weather") }, "tool_choice", onlyWithTools],
-  [{ tool_choice: named("x"), tools: [weather] }, "tool_choice", "Tool choice 'x' not found in 'tools' parameter."],
-  [
-    { tool_choice: allowed("auto", "weather", "x"), tools: [weather] },
-    "tool_choice",
-    "Tool choice 'x' not found in 'tools' parameter.",
-  ],
   [
     { tool_choice: "sometimes", tools: [weather] },
     "tool_choice",
@@ -294,27 +279,7 @@ test.each([
     "tool_choice.allowed_tools.mode",
     "Invalid value for 'tool_choice.allowed_tools.mode': expected 'auto' or 'required'.",
   ],
-  [
-    { tool_choice: "required", tools: [weather], response_format: jsonSchema },
-    "tool_choice",
-    notComposed("json_schema"),
-  ],
-  [
-    { tool_choice: named("weather"), tools: [weather], response_format: { type: "json_object" } },
-    "tool_choice",
-    notComposed("json_object"),
-  ],
-  [
-    { tool_choice: allowed("required", "weather"), tools: [weather], response_format: jsonSchema },
-    "tool_choice",
-    notComposed("json_schema"),
-  ],
   // tools
-  [
-    { tools: [weather, time, weather] },
-    "tools[2].function.name",
-    "Tool names must be unique, but 'weather' is given more than once.",
-  ],
   [
     { tools: [{ type: "function", function: { name: "" } }] },
     "tools[0].function.name",

@@ -2,7 +2,6 @@ import type { Static } from "@sinclair/typebox";
 import type { Failure } from "../../generation/failure.ts";
 import type { AnswerFormat, Policy, Request, Sampling } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
-import { isForced } from "../../generation/tool-choice.ts";
 import { topLogprobsMax, whitespaceMax } from "../../limits.ts";
 import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
@@ -27,7 +26,7 @@ export type ChatRequest = {
   readonly ignored: readonly string[];
 };
 
-/** A chat completion's body → the inner request. Whatever can be known to be wrong from the body alone is refused here, before any work. */
+/** A chat completion's body → the inner request. Fields that are wrong by themselves are refused here; what contradicts itself, in generate(). */
 export function decodeChat(
   body: JsonBody,
   options: { readonly id: string; readonly holdCalls: boolean },
@@ -42,17 +41,10 @@ export function decodeChat(
   if (!messages.ok) return messages;
   const tools = decodeTools(chat.tools ?? [], chat.tools ? sourceAt(body.text, ["tools"]) : "[]");
   if (!tools.ok) return tools;
-  const toolChoice = decodeToolChoice(chat.tool_choice ?? undefined, tools.value);
+  const toolChoice = decodeToolChoice(chat.tool_choice ?? undefined);
   if (!toolChoice.ok) return toolChoice;
   const answer = decodeAnswerFormat(chat.response_format ?? undefined, body.text);
   if (!answer.ok) return answer;
-  if (isForced(toolChoice.value) && answer.value.kind !== "text") {
-    return fail({
-      kind: "invalid",
-      message: `'tool_choice' forces a tool call and 'response_format' asks for ${answer.value.kind}: two constraints cannot be composed.`,
-      param: "tool_choice",
-    });
-  }
   return ok({
     request: {
       id: options.id,
