@@ -7,7 +7,7 @@ import type { TextTable } from "./text-table.ts";
 /**
  * The container, as ggml's gguf.h describes it: little-endian header, key-value pairs, tensor infos, aligned data. Arrays
  * stay typed arrays and text tables, since turning every token into a string takes most of a second on large vocabularies
- * (docs/decisions/0010-gguf-reader.md).
+ * (docs/decisions/0005-gguf-reader.md).
  */
 export type GgufFile = {
   readonly path: string;
