@@ -100,6 +100,9 @@ pub fn build(b: *std.Build) void {
     const run_kernels = b.addRunArtifact(addBench(b, target, kernels, "kernels"));
     run_kernels.addPassthruArgs();
     b.step("bench-kernels", "Measure the kernels: [level] [format] [threads]").dependOn(&run_kernels.step);
+    const run_grammar = b.addRunArtifact(addBench(b, target, &.{}, "grammar"));
+    run_grammar.addPassthruArgs();
+    b.step("bench-grammar", "Measure masks: PREFIX, as `bun run bench mask --dump PREFIX` wrote it").dependOn(&run_grammar.step);
     const bench_model = b.addInstallArtifact(addBench(b, target, kernels, "model"), .{});
     b.step("bench-model", "Build zig-out/bin/bench-model, which `bun run bench` runs").dependOn(&bench_model.step);
 }

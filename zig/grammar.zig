@@ -3,6 +3,7 @@
 const ir = @import("grammar/ir.zig");
 const matcher = @import("grammar/matcher.zig");
 
+pub const Vocabulary = @import("vocabulary.zig").Vocabulary;
 pub const Channel = ir.Channel;
 pub const Refusal = ir.Refusal;
 pub const Program = @import("grammar/program.zig").Program;
