@@ -2,6 +2,7 @@
 const handles = @import("stdx/handles.zig");
 const id_table = @import("stdx/id_table.zig");
 const pages = @import("stdx/pages.zig");
+pub const words = @import("stdx/words.zig");
 
 pub const Handles = handles.Handles;
 pub const IdTable = id_table.IdTable;
@@ -13,4 +14,5 @@ test {
     _ = handles;
     _ = id_table;
     _ = pages;
+    _ = words;
 }

@@ -13,6 +13,8 @@ const registers_room = @import("registers.zig");
 const Registers = registers_room.Registers;
 const spelling = @import("spelling.zig");
 const Stepper = @import("step.zig").Stepper;
+const first_room = @import("first.zig");
+const ByteSet = first_room.ByteSet;
 const limits = @import("../limits.zig").grammar;
 
 pub const none = ir.none;
@@ -292,8 +294,13 @@ pub const Graph = struct {
         } else {
             const made: u32 = @intCast(self.rows.items.len);
             const fresh = try self.rows.addOne(self.gpa);
-            fresh.* = @splat(Transition.unknown);
+            var bytes: ByteSet = .empty;
+            for (self.nodesOf(state)) |id| bytes.setUnion(first_room.bytesOf(self, &self.nodes.items[id]));
+            fresh.* = @splat(@bitCast(Transition.dead));
+            var live = bytes.iterator(.{});
+            while (live.next()) |index| fresh[index] = Transition.unknown;
             self.states.items[state].row = made;
+            if (!bytes.isSet(byte)) return .dead;
         }
         const next = try self.stepper.step(self, state, byte);
         self.rows.items[self.states.items[state].row][byte] = @bitCast(next);

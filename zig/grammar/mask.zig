@@ -1,8 +1,10 @@
 //! Masks, composed. Inside a free string they are a constant bitmap and the few hundred continuations after a closing quote; everything
 //! else is a walk down the token trie. What depends on the state alone is kept.
 const std = @import("std");
+const words = @import("../stdx.zig").words;
 const vocabulary_room = @import("../vocabulary.zig");
 const StringTables = vocabulary_room.StringTables;
+const Trie = vocabulary_room.Trie;
 const json_string = vocabulary_room.json_string;
 const graph_room = @import("graph.zig");
 const Graph = graph_room.Graph;
@@ -23,53 +25,28 @@ pub const unlimited: u32 = 0xffffffff;
 /// What a token inside a string can add to its cost: an unfinished pair of escapes, and for keys the way around a million others.
 const string_cost_slack = 20;
 
-/// Writes the mask of a state: bit t for every token after which the output can be finished in `limit` more tokens.
-/// `verifier.allowed(token, limit)` decides single tokens that depend on the text of a key.
+/// Writes the mask of a state: bit t for every token after which the output can be finished in `limit` more tokens. `spent`: whitespace
+/// of its JSON text. `verifier.allowed(token, limit)` decides single tokens.
 pub fn fill(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    if (graph.memos.get(.{ .state = state, .of = .whole })) |memo| if (limit >= memo.cost_max) {
+        @memcpy(out, memo.bits);
+        return memo.addLate(spent, out);
+    };
+    const other = try splitStrings(graph, state);
+    if (try keepWhole(graph, state, other, limit, out)) |memo| return memo.addLate(spent, out);
     @memset(out, 0);
-    if (state == Graph.dead_state) return;
-    const parts = try Parts.of(graph, state);
-    if (parts.other != Graph.dead_state) try addState(graph, parts.other, spent, limit, out, verifier);
-    for (graph.memos.free.items) |group| try addString(graph, group, spent, limit, out, verifier);
-    for (graph.program.named) |token| out[token >> 5] &= ~bitOf(token);
+    if (other != Graph.dead_state) try addState(graph, other, .tokens, spent, limit, out, verifier);
+    for (graph.memos.groups.items) |group| try addString(graph, group, spent, limit, out, verifier);
+    for (graph.program.named) |token| words.unset(out, token);
     if (graph.states.items[state].edges) try addEdges(graph, state, limit, out, verifier);
 }
 
-/// A state's nodes between two characters of a free string or of a key that may be new go to `graph.memos.free`, by what they allow.
-const Parts = struct {
-    other: StateId,
+/// Whether that many tokens suffice. An unreachable end has no cost.
+pub fn isWithin(cost: u32, limit: u32) bool {
+    return cost <= limit and cost != graph_room.unreachable_cost;
+}
 
-    fn of(graph: *Graph, state: StateId) Error!Parts {
-        const groups = &graph.memos.free;
-        groups.clearRetainingCapacity();
-        const known = graph.states.items[state];
-        for (known.start..known.start + known.len) |at| {
-            const kind = Group.kindOf(graph, &graph.nodes.items[graph.state_items.items[at]]) orelse continue;
-            for (groups.items) |group| {
-                if (std.meta.eql(group.kind, kind)) break;
-            } else try groups.append(graph.gpa, .{ .kind = kind, .state = Graph.dead_state });
-        }
-        if (groups.items.len == 0) return .{ .other = state };
-        const ids = &graph.memos.ids;
-        for (groups.items) |*group| {
-            ids.clearRetainingCapacity();
-            for (known.start..known.start + known.len) |at| {
-                const id = graph.state_items.items[at];
-                const kind = Group.kindOf(graph, &graph.nodes.items[id]) orelse continue;
-                if (std.meta.eql(kind, group.kind)) try ids.append(graph.gpa, id);
-            }
-            group.state = try graph.internState(ids.items);
-        }
-        ids.clearRetainingCapacity();
-        for (known.start..known.start + known.len) |at| {
-            const id = graph.state_items.items[at];
-            if (Group.kindOf(graph, &graph.nodes.items[id]) == null) try ids.append(graph.gpa, id);
-        }
-        return .{ .other = try graph.internState(ids.items) };
-    }
-};
-
-/// Nodes inside free strings that allow the same.
+/// Nodes between two characters of a free string, or of a key that may be new, that allow the same.
 pub const Group = struct {
     kind: Group.Kind,
     state: StateId,
@@ -85,87 +62,135 @@ pub const Group = struct {
     fn kindOf(graph: *const Graph, node: *const Node) ?Group.Kind {
         if (node.kind != .string and node.kind != .object_key or node.c != 0 or !graph.program.escapes) return null;
         const spec = graph.style(node).spelling == .spec;
-        return switch (node.kind) {
-            .string => if (node.b == 0) null else .{ .spelling = if (spec) .spec else .plain, .needed = node.a, .allowed = node.b, .known = false },
-            .object_key => if (!graph.registers.get(node.a).extras_open) null else .{
-                .spelling = if (spec) .spec else .fixed,
-                .needed = 0,
-                .allowed = none,
-                .known = node.b != none or node.d != Registers.no_extras,
-            },
-            else => null,
+        if (node.kind == .string) {
+            if (node.b == 0) return null;
+            return .{ .spelling = if (spec) .spec else .plain, .needed = node.a, .allowed = node.b, .known = false };
+        }
+        if (!graph.registers.get(node.a).extras_open) return null;
+        return .{
+            .spelling = if (spec) .spec else .fixed,
+            .needed = 0,
+            .allowed = none,
+            .known = node.b != none or node.d != Registers.no_extras,
         };
     }
 };
 
-// Everything but strings: the walk, or what is left of an earlier one
-
-fn addState(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
-    const memo = try memoOf(graph, state, .tokens, &graph.program.vocabulary.trie, out.len);
-    if (memo.tangled or limit < memo.cost_max) {
-        var sink: Limited(@TypeOf(verifier)) = .{ .graph = graph, .limit = limit, .out = out, .verifier = verifier };
-        return walk.exact(graph, &graph.program.vocabulary.trie, state, spent, &sink);
+/// Puts the state's nodes inside strings into `graph.memos.groups`; the state of the others.
+fn splitStrings(graph: *Graph, state: StateId) Error!StateId {
+    const groups = &graph.memos.groups;
+    groups.clearRetainingCapacity();
+    const known = graph.states.items[state];
+    for (known.start..known.start + known.len) |at| {
+        const kind = Group.kindOf(graph, &graph.nodes.items[graph.state_items.items[at]]) orelse continue;
+        for (groups.items) |group| {
+            if (std.meta.eql(group.kind, kind)) break;
+        } else try groups.append(graph.gpa, .{ .kind = kind, .state = Graph.dead_state });
     }
-    for (out, memo.bits) |*word, bits| word.* |= bits;
-    for (memo.late) |late| {
-        if (spent + late.spent > memo.whitespace_max) break;
-        setToken(graph, out, late.entry);
-    }
-    for (memo.verify) |entry| try verifyEntry(graph, out, entry, limit, verifier);
+    if (groups.items.len == 0) return state;
+    for (groups.items) |*group| group.state = try part(graph, state, group.kind);
+    return part(graph, state, null);
 }
 
-fn memoOf(graph: *Graph, state: StateId, of: @FieldType(memo_room.Key, "of"), trie: *const vocabulary_room.Trie, words: usize) Error!*const Memo {
+/// The state of the nodes of one group, or of none.
+fn part(graph: *Graph, state: StateId, kind: ?Group.Kind) Error!StateId {
+    const ids = &graph.memos.ids;
+    ids.clearRetainingCapacity();
+    const known = graph.states.items[state];
+    for (known.start..known.start + known.len) |at| {
+        const id = graph.state_items.items[at];
+        if (std.meta.eql(Group.kindOf(graph, &graph.nodes.items[id]), kind)) try ids.append(graph.gpa, id);
+    }
+    return if (ids.items.len == known.len) state else graph.internState(ids.items);
+}
+
+// Walks, or what is left of an earlier one
+
+fn addState(graph: *Graph, state: StateId, comptime of: memo_room.Of, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    const memo = try memoOf(graph, state, of);
+    if (memo.tangled or limit < memo.cost_max) return addExact(graph, trieOf(graph, of), state, spent, limit, out, verifier);
+    memo.addTo(spent, out);
+    // Trying a token takes steps, but makes no memos.
+    for (memo.verify) |token| if (try verifier.allowed(token, limit)) words.set(out, token);
+}
+
+fn addExact(graph: *Graph, trie: *const Trie, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    var sink: Limited(@TypeOf(verifier)) = .{ .graph = graph, .limit = limit, .out = out, .verifier = verifier };
+    try walk.exact(graph, trie, state, spent, &sink);
+}
+
+fn trieOf(graph: *const Graph, of: memo_room.Of) *const Trie {
+    const vocabulary = graph.program.vocabulary;
+    return switch (of) {
+        .tokens, .whole => &vocabulary.trie,
+        .closing => &vocabulary.string_tables.closing,
+        .suffixes => &vocabulary.string_tables.suffixes,
+    };
+}
+
+fn memoOf(graph: *Graph, state: StateId, comptime of: memo_room.Of) Error!*const Memo {
     const key: memo_room.Key = .{ .state = state, .of = of };
     if (graph.memos.get(key)) |known| return known;
     const gpa = graph.gpa;
     const memos = &graph.memos;
+    memos.list.clearRetainingCapacity();
     memos.late.clearRetainingCapacity();
     memos.verify.clearRetainingCapacity();
-    const bits = try gpa.alloc(u32, words);
-    @memset(bits, 0);
-    var sink: Collecting = .{ .graph = graph, .bits = bits, .tokens = of == .tokens };
-    var memo: Memo = .{ .bits = bits };
-    {
-        errdefer gpa.free(bits);
-        memo.tangled = !try walk.relative(graph, trie, state, &sink);
-        memo.whitespace_max = sink.whitespace_max orelse 0;
-        memo.cost_max = sink.cost_max;
-        std.mem.sortUnstable(Late, memos.late.items, {}, struct {
-            fn lessThan(_: void, a: Late, b: Late) bool {
-                return a.spent < b.spent;
-            }
-        }.lessThan);
-        memo.late = try gpa.dupe(Late, memos.late.items);
-        errdefer gpa.free(memo.late);
-        memo.verify = try gpa.dupe(u32, memos.verify.items);
-    }
-    return memos.put(gpa, key, memo);
+    var sink: Collecting(of != .suffixes) = .{ .graph = graph };
+    var memo: Memo = .{};
+    errdefer memo.deinit(gpa);
+    memo.tangled = !try walk.relative(graph, trieOf(graph, of), state, &sink);
+    memo.whitespace_max = sink.whitespace_max orelse 0;
+    memo.cost_max = sink.cost_max;
+    const word_count = graph.program.vocabulary.words();
+    if (of != .suffixes and memos.list.items.len > word_count / 4) {
+        memo.bits = try gpa.alloc(u32, word_count);
+        @memset(memo.bits, 0);
+        for (memos.list.items) |entry| words.set(memo.bits, entry);
+    } else memo.list = try gpa.dupe(u32, memos.list.items);
+    try keepLate(graph, &memo);
+    memo.verify = try gpa.dupe(u32, memos.verify.items);
+    const kept = memo;
+    memo = .{};
+    return memos.put(gpa, key, kept);
 }
 
-const Collecting = struct {
-    graph: *Graph,
-    bits: []u32,
-    tokens: bool,
-    whitespace_max: ?u32 = null,
-    cost_max: u32 = 0,
-
-    pub fn reach(self: *Collecting, entry: u32, state: StateId, owed: u32) Error!void {
-        const cost = self.graph.states.items[state].cost;
-        if (cost == graph_room.unreachable_cost) return;
-        self.cost_max = @max(self.cost_max, cost);
-        if (owed > 0) {
-            try self.graph.memos.late.append(self.graph.gpa, .{ .spent = owed, .entry = entry });
-        } else if (self.tokens) {
-            setToken(self.graph, self.bits, entry);
-        } else {
-            self.bits[entry >> 5] |= bitOf(entry);
+fn keepLate(graph: *Graph, memo: *Memo) Error!void {
+    std.mem.sortUnstable(Late, graph.memos.late.items, {}, struct {
+        fn lessThan(_: void, a: Late, b: Late) bool {
+            return a.spent < b.spent;
         }
-    }
+    }.lessThan);
+    memo.late = try graph.gpa.dupe(Late, graph.memos.late.items);
+}
 
-    pub fn uncertain(self: *Collecting, entry: u32) Error!void {
-        try self.graph.memos.verify.append(self.graph.gpa, entry);
-    }
-};
+/// Takes in the entries of a trie; of tokens, those that are text in this grammar, with their twins.
+fn Collecting(comptime tokens: bool) type {
+    return struct {
+        graph: *Graph,
+        whitespace_max: ?u32 = null,
+        cost_max: u32 = 0,
+
+        pub fn reach(self: *@This(), entry: u32, state: StateId, owed: u32) Error!void {
+            const graph = self.graph;
+            const cost = graph.states.items[state].cost;
+            if (cost == graph_room.unreachable_cost) return;
+            self.cost_max = @max(self.cost_max, cost);
+            var next: u32 = entry;
+            while (next != none) : (next = if (tokens) graph.program.vocabulary.twins[next] else none) {
+                if (tokens and graph.program.isNamed(next)) continue;
+                if (owed == 0) try graph.memos.list.append(graph.gpa, next) else try graph.memos.late.append(graph.gpa, .{ .spent = owed, .entry = next });
+            }
+        }
+
+        pub fn uncertain(self: *@This(), entry: u32) Error!void {
+            var next: u32 = entry;
+            while (next != none) : (next = if (tokens) self.graph.program.vocabulary.twins[next] else none) {
+                try self.graph.memos.verify.append(self.graph.gpa, next);
+            }
+        }
+    };
+}
 
 fn Limited(comptime Verifier: type) type {
     return struct {
@@ -175,50 +200,46 @@ fn Limited(comptime Verifier: type) type {
         verifier: Verifier,
 
         pub fn reach(self: *@This(), entry: u32, state: StateId) Error!void {
-            if (isWithin(self.graph.states.items[state].cost, self.limit)) setToken(self.graph, self.out, entry);
+            if (!isWithin(self.graph.states.items[state].cost, self.limit)) return;
+            var token = entry;
+            while (token != none) : (token = self.graph.program.vocabulary.twins[token]) words.set(self.out, token);
         }
 
         pub fn uncertain(self: *@This(), entry: u32) Error!void {
-            try verifyEntry(self.graph, self.out, entry, self.limit, self.verifier);
+            var token = entry;
+            while (token != none) : (token = self.graph.program.vocabulary.twins[token]) {
+                if (try self.verifier.allowed(token, self.limit)) words.set(self.out, token);
+            }
         }
     };
-}
-
-pub fn isWithin(cost: u32, limit: u32) bool {
-    return cost <= limit and cost != graph_room.unreachable_cost;
-}
-
-fn verifyEntry(graph: *Graph, out: []u32, entry: u32, limit: u32, verifier: anytype) Error!void {
-    if (try verifier.allowed(entry, limit)) setToken(graph, out, entry);
 }
 
 // Free strings
 
 fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
     const tables = &graph.program.vocabulary.string_tables;
-    const cost = try insideCost(graph, group.state);
-    // Near the limit it matters what each token costs.
-    if (limit < cost +| string_cost_slack and (group.kind.needed > 0 or group.kind.known)) return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
     const spelled = &tables.by_spelling[@backingInt(group.kind.spelling)];
     const kind = group.kind;
+    const cost = try insideCost(graph, group.state);
     if (limit >= cost +| string_cost_slack) {
         addInside(tables, spelled, kind, out);
+    } else if (kind.needed > 0 or kind.known) {
+        // Near the limit it matters what each token costs.
+        return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
     } else if (cost <= limit) {
         addLevel(tables, kind.allowed, out);
         for (spelled.open) |open| {
-            const extra = if (@backingInt(open.end.phase) < json_string.utf8_phases) tables.finish_cost[@backingInt(open.end.phase)] else json_string.escapeBytesLeft(open.end);
-            if (fits(open, kind.allowed) and cost +| extra <= limit) out[open.token >> 5] |= bitOf(open.token);
+            const phase = @backingInt(open.end.phase);
+            const extra = if (phase < json_string.utf8_phases) tables.finish_cost[phase] else json_string.escapeBytesLeft(open.end);
+            if (fits(open, kind.allowed) and cost +| extra <= limit) words.set(out, open.token);
         }
     }
-    const closed_state = if (kind.known) null else try closedState(graph, group.state);
-    const closed = closed_state orelse return addExact(graph, &tables.closing, group.state, spent, limit, out, verifier);
+    const closed = (if (kind.known) null else try closedState(graph, group.state)) orelse
+        return addState(graph, group.state, .closing, spent, limit, out, verifier);
     if (closed == Graph.dead_state) return;
-    const memo = try memoOf(graph, closed, .suffixes, &tables.suffixes, (tables.suffix_count + 31) / 32);
-    if (memo.tangled or limit < memo.cost_max or memo.verify.len > 0) return addExact(graph, &tables.closing, group.state, spent, limit, out, verifier);
-    for (memo.bits, 0..) |word, index| {
-        var rest = word;
-        while (rest != 0) : (rest &= rest - 1) addSuffix(spelled, kind, @intCast(index * 32 + @ctz(rest)), out);
-    }
+    const memo = try memoOf(graph, closed, .suffixes);
+    if (memo.tangled or limit < memo.cost_max or memo.verify.len > 0) return addState(graph, group.state, .closing, spent, limit, out, verifier);
+    for (memo.list) |suffix| addSuffix(spelled, kind, suffix, out);
     for (memo.late) |late| {
         if (spent + late.spent > memo.whitespace_max) break;
         addSuffix(spelled, kind, late.entry, out);
@@ -226,9 +247,62 @@ fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, ve
     if (tables.suffix_empty != none and isWithin(graph.states.items[closed].cost, limit)) addSuffix(spelled, kind, tables.suffix_empty, out);
 }
 
-fn addExact(graph: *Graph, trie: *const vocabulary_room.Trie, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
-    var sink: Limited(@TypeOf(verifier)) = .{ .graph = graph, .limit = limit, .out = out, .verifier = verifier };
-    try walk.exact(graph, trie, state, spent, &sink);
+/// The mask of a state inside strings without bounds, which stays the same as long as they go on: kept whole, and left in `out` but for what
+/// depends on whitespace. Null where it depends on more.
+fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u32) Error!?*const Memo {
+    const gpa = graph.gpa;
+    const tables = &graph.program.vocabulary.string_tables;
+    if (graph.memos.groups.items.len == 0 or graph.states.items[state].edges) return null;
+    var memo: Memo = .{};
+    for (graph.memos.groups.items) |group| {
+        if (group.kind.needed > 0 or group.kind.allowed != none or group.kind.known) return null;
+        const closed = try closedState(graph, group.state) orelse return null;
+        const after = try memoOf(graph, closed, .suffixes);
+        if (after.tangled or after.verify.len > 0 or !sameWhitespace(&memo, after)) return null;
+        memo.cost_max = @max(memo.cost_max, after.cost_max, graph.states.items[closed].cost, try insideCost(graph, group.state) +| string_cost_slack);
+    }
+    if (other != Graph.dead_state) {
+        const beside = try memoOf(graph, other, .tokens);
+        if (beside.tangled or beside.verify.len > 0 or !sameWhitespace(&memo, beside)) return null;
+        memo.cost_max = @max(memo.cost_max, beside.cost_max);
+    }
+    if (limit < memo.cost_max) return null;
+    // Everything is there now; from here on nothing is put into the memos before the result.
+    const late = &graph.memos.late;
+    late.clearRetainingCapacity();
+    @memset(out, 0);
+    for (graph.memos.groups.items) |group| {
+        const spelled = &tables.by_spelling[@backingInt(group.kind.spelling)];
+        const closed = (try closedState(graph, group.state)).?;
+        const after = graph.memos.get(.{ .state = closed, .of = .suffixes }) orelse return null;
+        words.orInto(out, spelled.interior);
+        for (after.list) |suffix| addSuffix(spelled, group.kind, suffix, out);
+        if (tables.suffix_empty != none and isWithin(graph.states.items[closed].cost, unlimited)) addSuffix(spelled, group.kind, tables.suffix_empty, out);
+        for (after.late) |item| for (spelled.closed[spelled.offsets[item.entry]..spelled.offsets[item.entry + 1]]) |token| {
+            if (!graph.program.isNamed(token.token)) try late.append(gpa, .{ .spent = item.spent, .entry = token.token });
+        };
+    }
+    if (other != Graph.dead_state) {
+        const beside = graph.memos.get(.{ .state = other, .of = .tokens }) orelse return null;
+        if (beside.bits.len > 0) words.orInto(out, beside.bits);
+        for (beside.list) |token| words.set(out, token);
+        try late.appendSlice(gpa, beside.late);
+    }
+    for (graph.program.named) |token| words.unset(out, token);
+    errdefer memo.deinit(gpa);
+    try keepLate(graph, &memo);
+    memo.bits = try gpa.dupe(u32, out);
+    const kept = memo;
+    memo = .{};
+    return try graph.memos.put(gpa, .{ .state = state, .of = .whole }, kept);
+}
+
+/// Whether both count whitespace against one bound; the first takes it over.
+fn sameWhitespace(memo: *Memo, other: *const Memo) bool {
+    if (other.late.len == 0) return true;
+    if (memo.whitespace_max != 0 and memo.whitespace_max != other.whitespace_max) return false;
+    memo.whitespace_max = other.whitespace_max;
+    return true;
 }
 
 /// The cost between two characters; of a key, once it is unlike all others.
@@ -248,23 +322,18 @@ fn insideCost(graph: *Graph, state: StateId) Error!u32 {
 
 /// Tokens that stay inside.
 fn addInside(tables: *const StringTables, spelled: *const StringTables.Spelled, kind: Group.Kind, out: []u32) void {
-    if (kind.allowed >= tables.counts.len) {
-        for (out, spelled.interior) |*word, bits| word.* |= bits;
-        return;
-    }
+    if (kind.allowed >= tables.counts.len) return words.orInto(out, spelled.interior);
     addLevel(tables, kind.allowed, out);
-    for (spelled.open) |open| if (fits(open, kind.allowed)) {
-        out[open.token >> 5] |= bitOf(open.token);
-    };
+    for (spelled.open) |open| if (fits(open, kind.allowed)) words.set(out, open.token);
 }
 
 /// Tokens of at most so many whole characters.
 fn addLevel(tables: *const StringTables, allowed: u32, out: []u32) void {
-    for (out, tables.levels[@min(allowed, StringTables.level_count - 1)]) |*word, bits| word.* |= bits;
+    words.orInto(out, tables.levels[@min(allowed, StringTables.level_count - 1)]);
     if (allowed < StringTables.level_count) return;
     for (tables.long) |long| {
         if (long.characters > allowed) break;
-        out[long.token >> 5] |= bitOf(long.token);
+        words.set(out, long.token);
     }
 }
 
@@ -274,11 +343,12 @@ fn fits(open: vocabulary_room.string_tables.Open, allowed: u32) bool {
 
 fn addSuffix(spelled: *const StringTables.Spelled, kind: Group.Kind, suffix: u32, out: []u32) void {
     for (spelled.closed[spelled.offsets[suffix]..spelled.offsets[suffix + 1]]) |closed| {
-        if (closed.characters >= kind.needed and closed.characters <= kind.allowed) out[closed.token >> 5] |= bitOf(closed.token);
+        if (closed.characters >= kind.needed and closed.characters <= kind.allowed) words.set(out, closed.token);
     }
 }
 
-/// The state right after the closing quote, if enough characters came before it.
+/// The state right after the closing quote, if enough characters came before it. Null where the strings have spent unlike amounts of
+/// whitespace, so that its count would be lost.
 fn closedState(graph: *Graph, state: StateId) Error!?StateId {
     const ids = &graph.memos.ids;
     ids.clearRetainingCapacity();
@@ -292,7 +362,6 @@ fn closedState(graph: *Graph, state: StateId) Error!?StateId {
         if (try graph.internNode(node)) |id| try ids.append(graph.gpa, id);
     }
     const next = try graph.step(try graph.internState(ids.items), '"');
-    // Where the quote ends the text, or begins another count, the closed strings' own count would be lost.
     if (next.whitespace != 0 and graph.states.items[next.state].slack_min != none) return null;
     return next.state;
 }
@@ -301,9 +370,7 @@ fn closedState(graph: *Graph, state: StateId) Error!?StateId {
 
 fn addEdges(graph: *Graph, state: StateId, limit: u32, out: []u32, verifier: anytype) Error!void {
     const program = graph.program;
-    for (program.named) |token| {
-        if (try verifier.allowed(token, limit)) out[token >> 5] |= bitOf(token);
-    }
+    for (program.named) |token| if (try verifier.allowed(token, limit)) words.set(out, token);
     const passing = for (graph.nodesOf(state)) |id| {
         if (graph.nodes.items[id].kind == .text and program.nodes[graph.nodes.items[id].a].text.controls) break true;
     } else false;
@@ -315,14 +382,4 @@ fn addEdges(graph: *Graph, state: StateId, limit: u32, out: []u32, verifier: any
         if (!try verifier.allowed(@intCast(index * 32 + @ctz(bits)), limit)) return;
         word.* |= bits;
     }
-}
-
-pub fn bitOf(token: u32) u32 {
-    return @as(u32, 1) << @intCast(token & 31);
-}
-
-/// A token and those with the same bytes.
-fn setToken(graph: *const Graph, out: []u32, entry: u32) void {
-    var token = entry;
-    while (token != none) : (token = graph.program.vocabulary.twins[token]) out[token >> 5] |= bitOf(token);
 }

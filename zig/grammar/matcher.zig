@@ -1,6 +1,7 @@
 //! One output as it is written: where the grammar is, which tokens may come, and what each byte was for.
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const words = @import("../stdx.zig").words;
 const ir = @import("ir.zig");
 const graph_room = @import("graph.zig");
 const Graph = graph_room.Graph;
@@ -87,8 +88,7 @@ pub const Matcher = struct {
         const end = self.acceptsEnd();
         for (self.stop_tokens) |token| {
             if (token >= self.program.vocabulary.count) continue;
-            const bit = mask_room.bitOf(token);
-            if (end) out[token >> 5] |= bit else out[token >> 5] &= ~bit;
+            if (end) words.set(out, token) else words.unset(out, token);
         }
     }
 

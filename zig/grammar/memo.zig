@@ -2,6 +2,7 @@
 //! apart, with how much, and cut off when the mask is read.
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const words = @import("../stdx.zig").words;
 const Group = @import("mask.zig").Group;
 const limits = @import("../limits.zig").grammar;
 
@@ -9,8 +10,9 @@ const limits = @import("../limits.zig").grammar;
 pub const Late = struct { spent: u32, entry: u32 };
 
 pub const Memo = struct {
-    /// Bit set of the entries that are allowed whatever was spent before.
-    bits: []u32,
+    /// Entries that are allowed whatever was spent before: as a list where they are few, as a bit set where they are many.
+    list: []u32 = &.{},
+    bits: []u32 = &.{},
     /// By rising `spent`.
     late: []Late = &.{},
     /// Whitespace that the text may spend in all.
@@ -22,13 +24,36 @@ pub const Memo = struct {
     /// What was spent matters in more ways than one: there is no mask apart from it.
     tangled: bool = false,
 
+    /// Adds what is allowed after so much whitespace to a bit set.
+    pub fn addTo(self: *const Memo, spent: u32, out: []u32) void {
+        if (self.bits.len > 0) words.orInto(out, self.bits);
+        for (self.list) |entry| words.set(out, entry);
+        self.addLate(spent, out);
+    }
+
+    pub fn addLate(self: *const Memo, spent: u32, out: []u32) void {
+        for (self.late) |late| {
+            if (spent + late.spent > self.whitespace_max) break;
+            words.set(out, late.entry);
+        }
+    }
+
     fn bytes(self: *const Memo) usize {
-        return self.bits.len * 4 + self.late.len * @sizeOf(Late) + self.verify.len * 4 + @sizeOf(Memo);
+        return (self.list.len + self.bits.len + self.verify.len) * 4 + self.late.len * @sizeOf(Late) + @sizeOf(Memo);
+    }
+
+    pub fn deinit(self: *const Memo, gpa: Allocator) void {
+        gpa.free(self.list);
+        gpa.free(self.bits);
+        gpa.free(self.late);
+        gpa.free(self.verify);
     }
 };
 
-/// What a memo is of.
-pub const Key = packed struct(u64) { state: u32, of: enum(u32) { tokens, suffixes } };
+/// What a memo is of: the tokens that a walk finds, or those of the whole mask; the tokens that close a string, or what may follow its
+/// closing quote.
+pub const Of = enum(u32) { tokens, whole, closing, suffixes };
+pub const Key = packed struct(u64) { state: u32, of: Of };
 
 pub const Memos = struct {
     map: std.AutoHashMapUnmanaged(u64, Memo) = .empty,
@@ -38,10 +63,11 @@ pub const Memos = struct {
     spent: std.ArrayList(u32) = .empty,
     owed: std.ArrayList(u32) = .empty,
     absolute: std.ArrayList(bool) = .empty,
+    // Scratch of masks.
+    list: std.ArrayList(u32) = .empty,
     late: std.ArrayList(Late) = .empty,
     verify: std.ArrayList(u32) = .empty,
-    // Scratch of masks.
-    free: std.ArrayList(Group) = .empty,
+    groups: std.ArrayList(Group) = .empty,
     ids: std.ArrayList(u32) = .empty,
 
     pub fn deinit(self: *Memos, gpa: Allocator) void {
@@ -51,34 +77,28 @@ pub const Memos = struct {
         self.spent.deinit(gpa);
         self.owed.deinit(gpa);
         self.absolute.deinit(gpa);
+        self.list.deinit(gpa);
         self.late.deinit(gpa);
         self.verify.deinit(gpa);
-        self.free.deinit(gpa);
+        self.groups.deinit(gpa);
         self.ids.deinit(gpa);
     }
 
     pub fn clear(self: *Memos, gpa: Allocator) void {
         var values = self.map.valueIterator();
-        while (values.next()) |memo| {
-            gpa.free(memo.bits);
-            gpa.free(memo.late);
-            gpa.free(memo.verify);
-        }
+        while (values.next()) |memo| memo.deinit(gpa);
         self.map.clearRetainingCapacity();
         self.bytes = 0;
     }
 
+    /// Valid until the next `put`.
     pub fn get(self: *const Memos, key: Key) ?*const Memo {
         return self.map.getPtr(@bitCast(key));
     }
 
     /// Takes the memo's memory over. When there is no more room, everything is forgotten.
     pub fn put(self: *Memos, gpa: Allocator, key: Key, memo: Memo) error{OutOfMemory}!*const Memo {
-        errdefer {
-            gpa.free(memo.bits);
-            gpa.free(memo.late);
-            gpa.free(memo.verify);
-        }
+        errdefer memo.deinit(gpa);
         if (self.bytes + memo.bytes() > limits.memo_bytes) self.clear(gpa);
         const slot = try self.map.getOrPut(gpa, @bitCast(key));
         std.debug.assert(!slot.found_existing);

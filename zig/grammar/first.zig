@@ -1,0 +1,91 @@
+//! Which bytes a node may read, at a glance: most states read only a few, and a mask has to ask about all. Never too few, sometimes too many.
+const std = @import("std");
+const graph_room = @import("graph.zig");
+const Graph = graph_room.Graph;
+const Node = graph_room.Node;
+const program_room = @import("program.zig");
+const Program = program_room.Program;
+const Texts = @import("texts.zig").Texts;
+const json_string = @import("../vocabulary.zig").json_string;
+const ir = @import("ir.zig");
+
+pub const ByteSet = std.bit_set.Static(256);
+
+pub fn bytesOf(graph: *const Graph, node: *const Node) ByteSet {
+    const program = graph.program;
+    return switch (node.kind) {
+        .end, .token, .sequence, .repeat => .empty,
+        .bytes => one(program.nodes[node.a].bytes.text, node.b),
+        .marker => one(program.nodes[node.a].marker.bytes.text, node.b),
+        .literal => one(@as(program_room.Literal, @fromBackingInt(node.a)).text(), node.b),
+        .text => .full,
+        .value => valueBytes(program, node.a).unionWith(spaces),
+        .number => numberBytes(program, node.a, @intCast(node.b)),
+        .string => switch (@as(json_string.State, @bitCast(node.c)).phase) {
+            .text => inside,
+            else => .full,
+        },
+        .among => if (node.c == 0) textBytes(&program.texts[node.a], node.b) else .full,
+        .object_key => key: {
+            const register = graph.registers.get(node.a);
+            if (register.extras_open or node.c != 0 or node.b == ir.none) break :key .full;
+            break :key textBytes(&program.cases[register.case].object.keys, node.b);
+        },
+        .object_open => of("\"}").unionWith(spaces),
+        .object_colon => of(":").unionWith(spaces),
+        .object_after => of(",}").unionWith(spaces),
+        .object_comma => of("\"").unionWith(spaces),
+        .array_open => open: {
+            const item = program.cases[node.a].array.item(0);
+            const begins: ByteSet = if (item == ir.none) .empty else valueBytes(program, item);
+            break :open begins.unionWith(of("]")).unionWith(spaces);
+        },
+        .array_after => of(",]").unionWith(spaces),
+    };
+}
+
+fn of(bytes: []const u8) ByteSet {
+    var set: ByteSet = .empty;
+    for (bytes) |byte| set.set(byte);
+    return set;
+}
+
+const spaces = of(" \n\r\t");
+const inside: ByteSet = set: {
+    var set: ByteSet = .full;
+    for (0..0x20) |byte| set.unset(byte);
+    break :set set;
+};
+
+fn one(text: []const u8, at: u32) ByteSet {
+    var set: ByteSet = .empty;
+    if (at < text.len) set.set(text[at]);
+    return set;
+}
+
+fn valueBytes(program: *const Program, value: u32) ByteSet {
+    var set: ByteSet = .empty;
+    for (program.values[value].cases) |case| switch (program.cases[case]) {
+        .literal => |literal| set.set(literal.text()[0]),
+        .number => |number| set.setUnion(numberBytes(program, number, 0)),
+        .string, .among => set.set('"'),
+        .array => set.set('['),
+        .object => set.set('{'),
+    };
+    return set;
+}
+
+fn numberBytes(program: *const Program, number: u32, state: u16) ByteSet {
+    var set: ByteSet = .empty;
+    for ("0123456789-.eE+") |byte| if (program.numbers[number].step(state, byte) != null) set.set(byte);
+    return set;
+}
+
+/// Between two characters of a known text.
+fn textBytes(texts: *const Texts, node: u32) ByteSet {
+    var set = of("\"\\");
+    const end = texts.nodes[node].next;
+    var child = node + 1;
+    while (child < end) : (child = texts.nodes[child].next) set.set(texts.nodes[child].byte);
+    return set;
+}
