@@ -44,6 +44,37 @@ pub fn bytesOf(graph: *const Graph, node: *const Node) ByteSet {
     };
 }
 
+/// Printable ASCII that is itself in a string.
+const plain: ByteSet = set: {
+    var set: ByteSet = .empty;
+    for (0x20..0x80) |byte| if (byte != '"' and byte != '\\') set.set(byte);
+    break :set set;
+};
+
+/// Bytes after which all of a state's nodes are the same, so that one step tells about all of them.
+pub fn alike(graph: *const Graph, ids: []const u32) ByteSet {
+    var set = plain;
+    for (ids) |id| {
+        const node = &graph.nodes.items[id];
+        set.setIntersection(alikeBytes(graph, node).unionWith(bytesOf(graph, node).complement()));
+        if (set.findFirstSet() == null) break;
+    }
+    return set;
+}
+
+fn alikeBytes(graph: *const Graph, node: *const Node) ByteSet {
+    if (node.c != 0) return .empty;
+    if (node.kind == .string) return plain;
+    if (node.kind != .object_key) return .empty;
+    // Away from every known key.
+    const register = graph.registers.get(node.a);
+    if (!register.extras_open) return .empty;
+    var set = plain;
+    if (node.b != ir.none) set.setIntersection(textBytes(&graph.program.cases[register.case].object.keys, node.b).complement());
+    graph.registers.removeExtraBytes(node.d, &set);
+    return set;
+}
+
 fn of(bytes: []const u8) ByteSet {
     var set: ByteSet = .empty;
     for (bytes) |byte| set.set(byte);

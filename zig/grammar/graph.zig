@@ -134,13 +134,16 @@ pub const State = struct {
 
 /// A state reached, with what the step did to the whitespace count.
 pub const Transition = packed struct(u32) {
-    state: u24,
+    state: u23,
+    /// As of the state.
+    uncertain: bool = false,
     /// Added to the count, or `reset`.
     whitespace: u8,
 
     pub const reset: u8 = 255;
     pub const dead: Transition = .{ .state = 0, .whitespace = 0 };
-    const unknown: u32 = 0xffffffff;
+    /// Of a row's entry that has not been asked for.
+    pub const unknown: u32 = 0xffffffff;
 };
 
 pub const StateId = u32;
@@ -216,7 +219,7 @@ pub const Graph = struct {
     }
 
     pub fn needsCompaction(self: *const Graph) bool {
-        return self.bytesUsed() > limits.graph_bytes or self.states.items.len > std.math.maxInt(u23);
+        return self.bytesUsed() > limits.graph_bytes or self.states.items.len > std.math.maxInt(u22);
     }
 
     /// Keeps what `roots` lead to and forgets the rest; writes the new numbers into `roots`.
@@ -303,7 +306,13 @@ pub const Graph = struct {
             if (!bytes.isSet(byte)) return .dead;
         }
         const next = try self.stepper.step(self, state, byte);
-        self.rows.items[self.states.items[state].row][byte] = @bitCast(next);
+        const entries = &self.rows.items[self.states.items[state].row];
+        const alike = first_room.alike(self, self.nodesOf(state));
+        entries[byte] = @bitCast(next);
+        if (alike.isSet(byte)) {
+            var same = alike.iterator(.{});
+            while (same.next()) |index| entries[index] = @bitCast(next);
+        }
         return next;
     }
 

@@ -4,6 +4,7 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const words = @import("../stdx.zig").words;
 const Group = @import("mask.zig").Group;
+const Frame = @import("walk.zig").Frame;
 const limits = @import("../limits.zig").grammar;
 
 /// An entry (a token, or what follows a closing quote) that spends whitespace of the text it begins in.
@@ -58,12 +59,8 @@ pub const Key = packed struct(u64) { state: u32, of: Of };
 pub const Memos = struct {
     map: std.AutoHashMapUnmanaged(u64, Memo) = .empty,
     bytes: usize = 0,
-    // Scratch of walks, by depth.
-    states: std.ArrayList(u32) = .empty,
-    spent: std.ArrayList(u32) = .empty,
-    owed: std.ArrayList(u32) = .empty,
-    absolute: std.ArrayList(bool) = .empty,
-    // Scratch of masks.
+    // Scratch of walks, by depth, and of masks.
+    frames: std.ArrayList(Frame) = .empty,
     list: std.ArrayList(u32) = .empty,
     late: std.ArrayList(Late) = .empty,
     verify: std.ArrayList(u32) = .empty,
@@ -73,10 +70,7 @@ pub const Memos = struct {
     pub fn deinit(self: *Memos, gpa: Allocator) void {
         self.clear(gpa);
         self.map.deinit(gpa);
-        self.states.deinit(gpa);
-        self.spent.deinit(gpa);
-        self.owed.deinit(gpa);
-        self.absolute.deinit(gpa);
+        self.frames.deinit(gpa);
         self.list.deinit(gpa);
         self.late.deinit(gpa);
         self.verify.deinit(gpa);

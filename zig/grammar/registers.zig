@@ -238,6 +238,11 @@ pub const Registers = struct {
         return no_extras;
     }
 
+    pub fn removeExtraBytes(self: *const Registers, node: u32, set: *std.bit_set.Static(256)) void {
+        const extra = self.extras.items[node];
+        for (self.edges.items[extra.start..][0..extra.len]) |edge| set.unset(edge.byte);
+    }
+
     pub fn extraEnds(self: *const Registers, node: u32) bool {
         return self.extras.items[node].ends;
     }

@@ -141,7 +141,11 @@ pub const Stepper = struct {
             if (try graph.internNode(node.*)) |id| try self.ids.append(graph.gpa, id);
         }
         const state = try graph.internState(self.ids.items);
-        return if (state == Graph.dead_state) .dead else .{ .state = @intCast(state), .whitespace = delta };
+        return if (state == Graph.dead_state) .dead else .{
+            .state = @intCast(state),
+            .uncertain = graph.states.items[state].uncertain,
+            .whitespace = delta,
+        };
     }
 
     fn emit(self: *Stepper, graph: *Graph, node: Node) Error!void {

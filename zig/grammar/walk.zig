@@ -12,28 +12,31 @@ const none = graph_room.none;
 
 /// With `spent` known: what is read is refused where a text would spend more than it may.
 pub fn exact(graph: *Graph, trie: *const Trie, start: StateId, spent: u32, sink: anytype) error{OutOfMemory}!void {
-    const scratch = try reserve(graph, trie);
-    scratch.states[0] = start;
-    scratch.spent[0] = spent;
+    const frames = try reserve(graph, trie);
+    frames[0] = .of(graph, start, spent);
+    const nodes = trie.nodes;
     var at: u32 = 0;
-    while (at < trie.nodes.len) {
-        const node = trie.nodes[at];
-        const before = scratch.states[node.depth - 1];
-        const next = try graph.step(before, node.byte);
+    while (at < nodes.len) {
+        const node = &nodes[at];
+        const parent = &frames[node.depth - 1];
+        const next = try parent.step(graph, node.byte);
+        if (next.state == Graph.dead_state) {
+            at = node.next;
+            continue;
+        }
         var state: StateId = next.state;
-        const total = after(scratch.spent[node.depth - 1], next);
-        if (next.whitespace != 0 and next.whitespace != Transition.reset) state = try graph.withinWhitespace(state, total);
-        if (state == Graph.dead_state) {
+        var isUncertain = next.uncertain;
+        const total = after(parent.spent, next);
+        if (next.whitespace != 0 and next.whitespace != Transition.reset) {
+            state = try graph.withinWhitespace(state, total);
+            isUncertain = graph.states.items[state].uncertain;
+        }
+        if (state == Graph.dead_state or isUncertain) {
+            if (isUncertain) try uncertain(trie, at, sink);
             at = node.next;
             continue;
         }
-        if (graph.states.items[state].uncertain) {
-            try uncertain(trie, at, sink);
-            at = node.next;
-            continue;
-        }
-        scratch.states[node.depth] = state;
-        scratch.spent[node.depth] = total;
+        frames[node.depth] = .of(graph, state, total);
         if (node.entry != none) try sink.reach(node.entry, state);
         at += 1;
     }
@@ -42,25 +45,25 @@ pub fn exact(graph: *Graph, trie: *const Trie, start: StateId, spent: u32, sink:
 /// With what was spent before left open. `sink.reach(entry, state, owed)` tells how much the string spends of it; false: it cannot be left
 /// open here. `sink.whitespace_max` is set to what a text may spend where something was spent.
 pub fn relative(graph: *Graph, trie: *const Trie, start: StateId, sink: anytype) error{OutOfMemory}!bool {
-    const scratch = try reserve(graph, trie);
-    scratch.states[0] = start;
-    scratch.spent[0] = 0;
-    scratch.owed[0] = 0;
+    const frames = try reserve(graph, trie);
+    frames[0] = .of(graph, start, 0);
     // Without a text that counts, nothing was spent before.
-    scratch.absolute[0] = graph.states.items[start].slack_min == none;
+    frames[0].absolute = graph.states.items[start].slack_min == none;
+    const nodes = trie.nodes;
     var at: u32 = 0;
-    while (at < trie.nodes.len) {
-        const node = trie.nodes[at];
-        const parent = node.depth - 1;
-        const next = try graph.step(scratch.states[parent], node.byte);
-        if (next.state == Graph.dead_state) {
+    while (at < nodes.len) {
+        const node = &nodes[at];
+        const parent = &frames[node.depth - 1];
+        const next = try parent.step(graph, node.byte);
+        if (next.state == Graph.dead_state or next.uncertain) {
+            if (next.uncertain) try uncertain(trie, at, sink);
             at = node.next;
             continue;
         }
         var state: StateId = next.state;
-        var total = scratch.spent[parent];
-        var owed = scratch.owed[parent];
-        var absolute = scratch.absolute[parent];
+        var total = parent.spent;
+        var owed = parent.owed;
+        var absolute = parent.absolute;
         if (next.whitespace == Transition.reset) {
             total = 0;
             absolute = true;
@@ -81,20 +84,37 @@ pub fn relative(graph: *Graph, trie: *const Trie, start: StateId, sink: anytype)
                 continue;
             }
         }
-        if (graph.states.items[state].uncertain) {
-            try uncertain(trie, at, sink);
-            at = node.next;
-            continue;
-        }
-        scratch.states[node.depth] = state;
-        scratch.spent[node.depth] = total;
-        scratch.owed[node.depth] = owed;
-        scratch.absolute[node.depth] = absolute;
+        frames[node.depth] = .{ .state = state, .row = graph.states.items[state].row, .spent = total, .owed = owed, .absolute = absolute };
         if (node.entry != none) try sink.reach(node.entry, state, owed);
         at += 1;
     }
     return true;
 }
+
+/// What was read down to one node of the trie.
+pub const Frame = struct {
+    state: StateId,
+    /// The state's row, or `none` as long as nothing was asked of it.
+    row: u32,
+    /// Whitespace: in the text it is in now, and in the one it began in.
+    spent: u32,
+    owed: u32 = 0,
+    absolute: bool = true,
+
+    fn of(graph: *const Graph, state: StateId, spent: u32) Frame {
+        return .{ .state = state, .row = graph.states.items[state].row, .spent = spent };
+    }
+
+    inline fn step(self: *Frame, graph: *Graph, byte: u8) error{OutOfMemory}!Transition {
+        if (self.row != none) {
+            const known = graph.rows.items[self.row][byte];
+            if (known != Transition.unknown) return @bitCast(known);
+        }
+        const next = try graph.step(self.state, byte);
+        self.row = graph.states.items[self.state].row;
+        return next;
+    }
+};
 
 /// What was spent after a transition.
 pub fn after(spent: u32, transition: Transition) u32 {
@@ -105,14 +125,7 @@ fn uncertain(trie: *const Trie, subtree: u32, sink: anytype) error{OutOfMemory}!
     for (trie.nodes[subtree..trie.nodes[subtree].next]) |node| if (node.entry != none) try sink.uncertain(node.entry);
 }
 
-const Scratch = struct { states: []u32, spent: []u32, owed: []u32, absolute: []bool };
-
-fn reserve(graph: *Graph, trie: *const Trie) error{OutOfMemory}!Scratch {
-    const memos = &graph.memos;
-    const depths = trie.depth_max + 1;
-    try memos.states.resize(graph.gpa, depths);
-    try memos.spent.resize(graph.gpa, depths);
-    try memos.owed.resize(graph.gpa, depths);
-    try memos.absolute.resize(graph.gpa, depths);
-    return .{ .states = memos.states.items, .spent = memos.spent.items, .owed = memos.owed.items, .absolute = memos.absolute.items };
+fn reserve(graph: *Graph, trie: *const Trie) error{OutOfMemory}![]Frame {
+    try graph.memos.frames.resize(graph.gpa, trie.depth_max + 1);
+    return graph.memos.frames.items;
 }
