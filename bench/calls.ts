@@ -43,7 +43,7 @@ export const calls = defineCommand({
     "tokens-above": {
       type: "string",
       description: "Token limits on noise lie up to this far above the shortest answer",
-      default: "2000",
+      default: "4000",
       valueHint: "N",
     },
     seed: { type: "string", description: "Of the requests on noise", default: "1", valueHint: "N" },

@@ -10,7 +10,7 @@ import { toolCases } from "./fixtures/tool-schemas.ts";
 
 const data = sharedData("maskbench-dev.jsonl.gz");
 const cases = data === undefined ? [] : toolCases(data);
-const timeoutMs = 120_000;
+const timeoutMs = 300_000;
 if (data === undefined) console.log("skipped: forced calls need the shared data");
 
 const models = [

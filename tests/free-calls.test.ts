@@ -24,7 +24,7 @@ const cases = [
 ];
 const seeds = Array.from({ length: 32 }, (_, seed) => seed);
 const tokensMax = 160;
-const timeoutMs = 120_000;
+const timeoutMs = 300_000;
 
 const vocabulary = modelPath("SmolLM2-135M-Instruct.Q4_1.gguf");
 const servers = vocabulary === undefined ? [] : noiseServers(vocabulary).filter(({ shape }) => shape === "pulled");

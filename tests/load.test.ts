@@ -111,5 +111,5 @@ test.skipIf(path === undefined)(
     expect(failed).toEqual([]);
     await tenon.stop(0);
   },
-  180_000,
+  300_000,
 );
