@@ -51,15 +51,20 @@ const plain: ByteSet = set: {
     break :set set;
 };
 
-/// Bytes after which all of a state's nodes are the same, so that one step tells about all of them.
-pub fn alike(graph: *const Graph, ids: []const u32) ByteSet {
+/// Bytes after which all of a state's nodes are the same as after this one, so that one step tells about all of them.
+pub fn alike(graph: *const Graph, ids: []const u32, byte: u8) ?ByteSet {
+    if (!plain.isSet(byte)) return null;
+    // Without a string it is not worth looking.
+    for (ids) |id| {
+        const kind = graph.nodes.items[id].kind;
+        if (kind == .string or kind == .object_key) break;
+    } else return null;
     var set = plain;
     for (ids) |id| {
         const node = &graph.nodes.items[id];
         set.setIntersection(alikeBytes(graph, node).unionWith(bytesOf(graph, node).complement()));
-        if (set.findFirstSet() == null) break;
     }
-    return set;
+    return if (set.isSet(byte)) set else null;
 }
 
 fn alikeBytes(graph: *const Graph, node: *const Node) ByteSet {

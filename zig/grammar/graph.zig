@@ -141,6 +141,8 @@ pub const Transition = packed struct(u32) {
     whitespace: u8,
 
     pub const reset: u8 = 255;
+    /// Up to here a transition is nothing but the number of its state.
+    pub const plain_max: u32 = std.math.maxInt(u23);
     pub const dead: Transition = .{ .state = 0, .whitespace = 0 };
     /// Of a row's entry that has not been asked for.
     pub const unknown: u32 = 0xffffffff;
@@ -307,10 +309,9 @@ pub const Graph = struct {
         }
         const next = try self.stepper.step(self, state, byte);
         const entries = &self.rows.items[self.states.items[state].row];
-        const alike = first_room.alike(self, self.nodesOf(state));
         entries[byte] = @bitCast(next);
-        if (alike.isSet(byte)) {
-            var same = alike.iterator(.{});
+        if (first_room.alike(self, self.nodesOf(state), byte)) |set| {
+            var same = set.iterator(.{});
             while (same.next()) |index| entries[index] = @bitCast(next);
         }
         return next;

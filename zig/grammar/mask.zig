@@ -139,11 +139,12 @@ fn memoOf(graph: *Graph, state: StateId, comptime of: memo_room.Of) Error!*const
     var sink: Collecting(of != .suffixes) = .{ .graph = graph };
     var memo: Memo = .{};
     errdefer memo.deinit(gpa);
-    memo.tangled = !try walk.relative(graph, trieOf(graph, of), state, &sink);
+    const differing: ?walk.ByteSet = if (of == .closing) try startFromAway(graph, state, &sink) else null;
+    memo.tangled = !try walk.relative(graph, trieOf(graph, of), state, differing, &sink);
     memo.whitespace_max = sink.whitespace_max orelse 0;
     memo.cost_max = sink.cost_max;
     const word_count = graph.program.vocabulary.words();
-    if (of != .suffixes and memos.list.items.len > word_count / 4) {
+    if (of == .tokens and memos.list.items.len > word_count / 4) {
         memo.bits = try gpa.alloc(u32, word_count);
         @memset(memo.bits, 0);
         for (memos.list.items) |entry| words.set(memo.bits, entry);
@@ -153,6 +154,50 @@ fn memoOf(graph: *Graph, state: StateId, comptime of: memo_room.Of) Error!*const
     const kept = memo;
     memo = .{};
     return memos.put(gpa, key, kept);
+}
+
+/// Most of the tokens that close a key lead away from all known keys, and do there what they do from any such place. Takes those over;
+/// only tokens that begin with one of the bytes returned are still to be walked. Null: all of them are.
+fn startFromAway(graph: *Graph, state: StateId, sink: anytype) Error!?walk.ByteSet {
+    const away = try awayState(graph, state);
+    if (away == state or away == Graph.dead_state) return null;
+    // Of a state that is itself away from all keys, so this goes no deeper.
+    const memo = try memoOf(graph, away, .closing);
+    if (memo.tangled) return null;
+    const memos = &graph.memos;
+    memos.list.clearRetainingCapacity();
+    memos.late.clearRetainingCapacity();
+    memos.verify.clearRetainingCapacity();
+    var differing: walk.ByteSet = .empty;
+    for (trieOf(graph, .closing).first, 0..) |node, byte| {
+        if (node == none) continue;
+        const here = try graph.step(state, @intCast(byte));
+        const there = try graph.step(away, @intCast(byte));
+        if (here != there) differing.set(byte);
+    }
+    const vocabulary = graph.program.vocabulary;
+    for (memo.list) |token| if (!differing.isSet(vocabulary.text(token)[0])) try memos.list.append(graph.gpa, token);
+    for (memo.late) |late| if (!differing.isSet(vocabulary.text(late.entry)[0])) try memos.late.append(graph.gpa, late);
+    for (memo.verify) |token| if (!differing.isSet(vocabulary.text(token)[0])) try memos.verify.append(graph.gpa, token);
+    sink.cost_max = memo.cost_max;
+    if (memo.late.len > 0) sink.whitespace_max = memo.whitespace_max;
+    return differing;
+}
+
+/// The state with every key away from all known ones.
+fn awayState(graph: *Graph, state: StateId) Error!StateId {
+    const ids = &graph.memos.ids;
+    ids.clearRetainingCapacity();
+    const known = graph.states.items[state];
+    for (known.start..known.start + known.len) |at| {
+        var node = graph.nodes.items[graph.state_items.items[at]];
+        if (node.kind == .object_key) {
+            node.b = none;
+            node.d = Registers.no_extras;
+        }
+        if (try graph.internNode(node)) |id| try ids.append(graph.gpa, id);
+    }
+    return graph.internState(ids.items);
 }
 
 fn keepLate(graph: *Graph, memo: *Memo) Error!void {
@@ -170,13 +215,24 @@ fn Collecting(comptime tokens: bool) type {
         graph: *Graph,
         whitespace_max: ?u32 = null,
         cost_max: u32 = 0,
+        last_state: StateId = Graph.dead_state,
+        last_reachable: bool = false,
 
-        pub fn reach(self: *@This(), entry: u32, state: StateId, owed: u32) Error!void {
+        pub fn reach(self: *@This(), node: *const Trie.Node, state: StateId, owed: u32) Error!void {
             const graph = self.graph;
-            const cost = graph.states.items[state].cost;
-            if (cost == graph_room.unreachable_cost) return;
-            self.cost_max = @max(self.cost_max, cost);
-            var next: u32 = entry;
+            if (state != self.last_state) {
+                self.last_state = state;
+                const cost = graph.states.items[state].cost;
+                self.last_reachable = cost != graph_room.unreachable_cost;
+                if (self.last_reachable) self.cost_max = @max(self.cost_max, cost);
+            }
+            if (!self.last_reachable) return;
+            var next = node.entry;
+            if (owed == 0 and !node.twinned and (!tokens or graph.program.named.len == 0)) {
+                const list = &graph.memos.list;
+                if (list.items.len == list.capacity) try list.ensureUnusedCapacity(graph.gpa, 1);
+                return list.appendAssumeCapacity(next);
+            }
             while (next != none) : (next = if (tokens) graph.program.vocabulary.twins[next] else none) {
                 if (tokens and graph.program.isNamed(next)) continue;
                 if (owed == 0) try graph.memos.list.append(graph.gpa, next) else try graph.memos.late.append(graph.gpa, .{ .spent = owed, .entry = next });
@@ -199,9 +255,9 @@ fn Limited(comptime Verifier: type) type {
         out: []u32,
         verifier: Verifier,
 
-        pub fn reach(self: *@This(), entry: u32, state: StateId) Error!void {
+        pub fn reach(self: *@This(), node: *const Trie.Node, state: StateId) Error!void {
             if (!isWithin(self.graph.states.items[state].cost, self.limit)) return;
-            var token = entry;
+            var token = node.entry;
             while (token != none) : (token = self.graph.program.vocabulary.twins[token]) words.set(self.out, token);
         }
 
@@ -307,17 +363,7 @@ fn sameWhitespace(memo: *Memo, other: *const Memo) bool {
 
 /// The cost between two characters; of a key, once it is unlike all others.
 fn insideCost(graph: *Graph, state: StateId) Error!u32 {
-    var least: u32 = graph_room.unreachable_cost;
-    const known = graph.states.items[state];
-    for (known.start..known.start + known.len) |at| {
-        var node = graph.nodes.items[graph.state_items.items[at]];
-        if (node.kind == .object_key) {
-            node.b = none;
-            node.d = Registers.no_extras;
-        }
-        if (try graph.internNode(node)) |id| least = @min(least, graph.nodes.items[id].cost);
-    }
-    return least;
+    return graph.states.items[try awayState(graph, state)].cost;
 }
 
 /// Tokens that stay inside.

@@ -65,7 +65,10 @@ pub const Stepper = struct {
             try self.read(graph, node, byte);
             try self.run(graph);
         }
-        return self.collect(graph);
+        var next = try self.collect(graph);
+        // Where nothing was counted, there is nothing to forget.
+        if (known.slack_min == none and next.whitespace == Transition.reset) next.whitespace = 0;
+        return next;
     }
 
     /// Reads a token by its id where the grammar names it, or where unconstrained text lets it pass.

@@ -8,6 +8,8 @@ const StateId = graph_room.StateId;
 const Transition = graph_room.Transition;
 const memo_room = @import("memo.zig");
 
+pub const ByteSet = @import("first.zig").ByteSet;
+
 const none = graph_room.none;
 
 /// With `spent` known: what is read is refused where a text would spend more than it may.
@@ -37,57 +39,86 @@ pub fn exact(graph: *Graph, trie: *const Trie, start: StateId, spent: u32, sink:
             continue;
         }
         frames[node.depth] = .of(graph, state, total);
-        if (node.entry != none) try sink.reach(node.entry, state);
+        if (node.entry != none) try sink.reach(node, state);
         at += 1;
     }
 }
 
-/// With what was spent before left open. `sink.reach(entry, state, owed)` tells how much the string spends of it; false: it cannot be left
-/// open here. `sink.whitespace_max` is set to what a text may spend where something was spent.
-pub fn relative(graph: *Graph, trie: *const Trie, start: StateId, sink: anytype) error{OutOfMemory}!bool {
-    const frames = try reserve(graph, trie);
+/// With what was spent before left open. `sink.reach(node, state, owed)` tells how much the string spends of it; false: it cannot be left
+/// open here. `sink.whitespace_max` is set to what a text may spend where something was spent. With `first`, only strings that begin with
+/// one of these bytes.
+pub fn relative(graph: *Graph, trie: *const Trie, start: StateId, first: ?ByteSet, sink: anytype) error{OutOfMemory}!bool {
+    // The innermost loop of all: a trie's nodes are in bounds, and no deeper than it says, by how it is made.
+    const frames = (try reserve(graph, trie)).ptr;
     frames[0] = .of(graph, start, 0);
     // Without a text that counts, nothing was spent before.
     frames[0].absolute = graph.states.items[start].slack_min == none;
-    const nodes = trie.nodes;
+    const nodes = trie.nodes.ptr;
+    const end: u32 = @intCast(trie.nodes.len);
     var at: u32 = 0;
-    while (at < nodes.len) {
+    while (at < end) {
         const node = &nodes[at];
+        if (node.depth == 1) if (first) |set| if (!set.isSet(node.byte)) {
+            at = node.next;
+            continue;
+        };
         const parent = &frames[node.depth - 1];
-        const next = try parent.step(graph, node.byte);
-        if (next.state == Graph.dead_state or next.uncertain) {
-            if (next.uncertain) try uncertain(trie, at, sink);
+        var word: u32 = if (parent.row == none) Transition.unknown else graph.rows.items[parent.row][node.byte];
+        if (word == dead_word) {
             at = node.next;
             continue;
         }
-        var state: StateId = next.state;
-        var total = parent.spent;
-        var owed = parent.owed;
-        var absolute = parent.absolute;
-        if (next.whitespace == Transition.reset) {
-            total = 0;
-            absolute = true;
-        } else if (next.whitespace != 0) {
-            total += next.whitespace;
-            if (absolute) {
-                state = try graph.withinWhitespace(state, total);
-            } else {
-                const known = graph.states.items[state];
-                if (!known.all_counted or known.slack_min != known.slack_max) return false;
-                if (sink.whitespace_max != null and sink.whitespace_max != known.slack_max) return false;
-                sink.whitespace_max = known.slack_max;
-                owed = total;
-                if (owed > known.slack_max) state = Graph.dead_state;
-            }
-            if (state == Graph.dead_state) {
+        if (word == Transition.unknown) {
+            word = @bitCast(try parent.step(graph, node.byte));
+            if (word == dead_word) {
                 at = node.next;
                 continue;
             }
         }
-        frames[node.depth] = .{ .state = state, .row = graph.states.items[state].row, .spent = total, .owed = owed, .absolute = absolute };
-        if (node.entry != none) try sink.reach(node.entry, state, owed);
+        var frame: Frame = .{ .state = word, .row = none, .spent = parent.spent, .owed = parent.owed, .absolute = parent.absolute };
+        if (word > Transition.plain_max) {
+            const next: Transition = @bitCast(word);
+            if (next.uncertain) {
+                try uncertain(trie, at, sink);
+                at = node.next;
+                continue;
+            }
+            frame.state = next.state;
+            if (next.whitespace != 0 and !try spend(graph, &frame, next, sink)) return false;
+            if (frame.state == Graph.dead_state) {
+                at = node.next;
+                continue;
+            }
+        }
+        if (node.entry != none) try sink.reach(node, frame.state, frame.owed);
         at += 1;
+        if (node.next == at) continue;
+        frame.row = graph.states.items[frame.state].row;
+        frames[node.depth] = frame;
     }
+    return true;
+}
+
+const dead_word: u32 = @bitCast(Transition.dead);
+
+/// Counts whitespace; false where it cannot be left open.
+fn spend(graph: *Graph, frame: *Frame, transition: Transition, sink: anytype) error{OutOfMemory}!bool {
+    if (transition.whitespace == Transition.reset) {
+        frame.spent = 0;
+        frame.absolute = true;
+        return true;
+    }
+    frame.spent += transition.whitespace;
+    if (frame.absolute) {
+        frame.state = try graph.withinWhitespace(frame.state, frame.spent);
+        return true;
+    }
+    const known = graph.states.items[frame.state];
+    if (!known.all_counted or known.slack_min != known.slack_max) return false;
+    if (sink.whitespace_max != null and sink.whitespace_max != known.slack_max) return false;
+    sink.whitespace_max = known.slack_max;
+    frame.owed = frame.spent;
+    if (frame.owed > known.slack_max) frame.state = Graph.dead_state;
     return true;
 }
 

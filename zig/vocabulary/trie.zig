@@ -4,7 +4,7 @@ const Allocator = std.mem.Allocator;
 
 pub const none: u32 = 0xffffffff;
 
-pub const Node = extern struct {
+const TrieNode = extern struct {
     /// The first node after this one's subtree.
     next: u32,
     /// The string that ends here, or `none`.
@@ -12,11 +12,14 @@ pub const Node = extern struct {
     /// Bytes from the start of a string to this node, itself included.
     depth: u16,
     byte: u8,
-    unused: u8 = 0,
+    /// Other entries have the same string; see `twins` of `Trie.create`.
+    twinned: bool = false,
 };
 
 pub const Trie = struct {
-    nodes: []const Node,
+    pub const Node = TrieNode;
+
+    nodes: []const TrieNode,
     /// The node of each first byte, or `none`.
     first: *const [256]u32,
     /// The node of each pair of first bytes, or `none`; null in small tries.
@@ -37,7 +40,7 @@ pub const Trie = struct {
         }
         std.mem.sortUnstable(Key, keys, strings, Key.lessThan);
 
-        var nodes: std.ArrayList(Node) = .empty;
+        var nodes: std.ArrayList(TrieNode) = .empty;
         errdefer nodes.deinit(gpa);
         try nodes.ensureTotalCapacity(gpa, @min(bytes_total, 4 * entries.len + 64));
         var open: std.ArrayList(u32) = .empty; // nodes from the root to the last one made
@@ -51,6 +54,7 @@ pub const Trie = struct {
             depth_max = @max(depth_max, string.len);
             const shared = std.mem.findDiff(u8, previous, string) orelse {
                 const last = &nodes.items[open.items[string.len - 1]];
+                last.twinned = true;
                 if (twins) |chain| {
                     chain[key.entry] = chain[last.entry];
                     chain[last.entry] = key.entry;
