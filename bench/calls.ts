@@ -54,7 +54,6 @@ export const calls = defineCommand({
     const cases = toolCases(data);
     const faults: object[] = [];
     const measured = async (name: object, flags: readonly string[], requests: readonly ForcedRequest[]) => {
-      process.stderr.write(`${JSON.stringify({ ...name, requests: requests.length })}\n`);
       const startMs = performance.now();
       const report = emptyReport();
       const tenon = await startTenon(flags);
@@ -63,7 +62,9 @@ export const calls = defineCommand({
       faults.push(...report.faults.map((fault) => ({ ...name, ...fault })));
       const seconds = rounded((performance.now() - startMs) / 1000);
       const closedShare = rounded(report.closedByRule / report.requests);
-      return { ...name, ...report, closedShare, faults: report.faults.length, seconds };
+      const result = { ...name, ...report, closedShare, faults: report.faults.length, seconds };
+      process.stderr.write(`${JSON.stringify(result)}\n`);
+      return result;
     };
 
     const models: object[] = [];
