@@ -2,7 +2,7 @@
  * Masks over real schemas and instances, by MaskBench's method: per schema the time from its text to the first mask, per token the time
  * of mask and accept together, and whether instances are judged right. Data: one `{"id","schema","tests":[{"valid","data"}]}` a line.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { defineCommand } from "citty";
 import type { Grammar } from "../src/engine/engine.ts";
 import { libraryPath, openLibrary } from "../src/engine/library.ts";
@@ -25,6 +25,11 @@ export const mask = defineCommand({
     data: { type: "string", description: "JSON lines, gzipped or not", required: true, valueHint: "FILE" },
     vocabulary: { type: "string", description: "A tokenizer.json or a GGUF file", required: true, valueHint: "FILE" },
     every: { type: "string", description: "Take only every Nth schema", default: "1", valueHint: "N" },
+    dump: {
+      type: "string",
+      description: "Only write PREFIX.vocabulary and PREFIX.grammars, for zig build bench-grammar",
+      valueHint: "PREFIX",
+    },
     "list-failures": { type: "boolean", description: "Name every schema that does not pass, on standard error" },
   },
   run({ args }) {
@@ -33,9 +38,10 @@ export const mask = defineCommand({
     if (!Number.isInteger(every) || every < 1) throw new Error("--every takes a whole number from 1 on");
     const log = args["list-failures"] ? (line: string) => process.stderr.write(`${line}\n`) : () => {};
     const tokenizer = openTokenizer(args.vocabulary);
+    const samples = readSamples(args.data).filter((_, index) => index % every === 0);
+    if (args.dump !== undefined) return dump(args.dump, samples, tokenizer);
     const library = must(openLibrary(process.env["TENON_LIBRARY"] || libraryPath()));
     using vocabulary = must(openVocabulary(library, tokenizer.vocabulary));
-    const samples = readSamples(args.data).filter((_, index) => index % every === 0);
     const measured = measure(samples, tokenizer, vocabulary, log);
     process.stdout.write(
       `${JSON.stringify({ bench: "mask", vocabulary: tokenizer.vocabulary.count, ...measured }, null, 2)}\n`,
@@ -102,14 +108,53 @@ function measure(
 
 /** What is refused, by keyword where there is one. */
 function compile(schema: string, vocabulary: NativeVocabulary): Grammar | string {
+  const ir = lower(schema);
+  if (typeof ir === "string") return ir;
+  const grammar = vocabulary.compile(ir);
+  return grammar.ok ? grammar.value : `engine: ${grammar.failure.message}`;
+}
+
+/** The encoded grammar, or what is refused. */
+function lower(schema: string): Uint8Array<ArrayBuffer> | string {
   const builder = irBuilder();
   const options = { closed: false, ordered: false, assertFormats: true, objectsOnly: false, originFirst: 0 };
   const lowered = lowerSchema(builder, schema, options);
   if (!lowered.ok) return lowered.failure.keyword === "" ? lowered.failure.reason : lowered.failure.keyword;
   const style = { freeSpace: true, whitespaceMax: undefined, spelling: "spec" } as const;
   const root = builder.node({ kind: "json", value: lowered.value.value, style });
-  const grammar = vocabulary.compile(encodeIr(builder.finish(root)));
-  return grammar.ok ? grammar.value : `engine: ${grammar.failure.message}`;
+  return encodeIr(builder.finish(root));
+}
+
+/** The grammars with their valid instances, and the vocabulary, in the form that zig/grammar/bench.zig describes. */
+function dump(prefix: string, samples: readonly Sample[], tokenizer: Tokenizer): void {
+  const { count, bytes, offsets, kinds } = tokenizer.vocabulary;
+  writeFileSync(
+    `${prefix}.vocabulary`,
+    Buffer.concat([
+      words(count, bytes.length),
+      new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength),
+      bytes,
+      kinds,
+    ]),
+  );
+  const parts: Uint8Array[] = [];
+  let grammars = 0;
+  for (const { schema, instances } of samples) {
+    const ir = lower(schema);
+    if (typeof ir === "string") continue;
+    const valid = instances.filter((instance) => instance.valid);
+    parts.push(words(ir.length), ir, new Uint8Array((4 - (ir.length % 4)) % 4), words(valid.length));
+    for (const { text } of valid) {
+      const tokens = tokenizer.encode(text, { special: false });
+      parts.push(words(tokens.length, ...tokens));
+    }
+    grammars++;
+  }
+  writeFileSync(`${prefix}.grammars`, Buffer.concat([words(grammars), ...parts]));
+}
+
+function words(...numbers: readonly number[]): Uint8Array {
+  return new Uint8Array(Uint32Array.from(numbers).buffer);
 }
 
 /** Whether every token was allowed; the time of each mask with its accept goes to `maskUs`. */
