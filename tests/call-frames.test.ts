@@ -9,6 +9,7 @@ import { libraryPath, openLibrary } from "../src/engine/library.ts";
 import { createMatcher } from "../src/engine/matcher.ts";
 import { openVocabulary } from "../src/engine/vocabulary.ts";
 import type { Request, ToolChoice } from "../src/generation/request.ts";
+import { requestWith } from "../src/generation/request-fixture.ts";
 import type { Result } from "../src/generation/result.ts";
 import { jsonTokenizer } from "../src/tokenizer/json.ts";
 
@@ -83,35 +84,13 @@ for (const special of [true, false]) {
 
 function request(toolChoice: ToolChoice): Request {
   const tool = { description: undefined, parameters: undefined, strict: false, param: "tools", source: "{}" };
-  return {
-    id: "r",
-    model: undefined,
-    messages: [],
+  return requestWith({
     tools: [
       { ...tool, name: "get_weather" },
       { ...tool, name: "get_time" },
     ],
     toolChoice,
-    parallelCalls: true,
-    answer: { kind: "text" },
-    sampling: {
-      temperature: 1,
-      topK: 0,
-      topP: 1,
-      minP: 0,
-      repeatPenalty: 1,
-      frequencyPenalty: 0,
-      presencePenalty: 0,
-      seed: undefined,
-      logitBias: [],
-    },
-    tokensMax: undefined,
-    stop: [],
-    logprobs: undefined,
-    holdCalls: false,
-    templateVariables: {},
-    policy: { additional: "closed", order: undefined, whitespace: 64, spelling: "canonical" },
-  };
+  });
 }
 
 function must<T, F>(result: Result<T, F>): T {

@@ -3,6 +3,7 @@ import { accepts, channelRuns, type OutputSymbol, symbolsOf, tokenSymbol } from 
 import type { Constraint } from "../generation/answer.ts";
 import type { Failure } from "../generation/failure.ts";
 import type { Request, Tool, ToolChoice } from "../generation/request.ts";
+import { requestWith } from "../generation/request-fixture.ts";
 import type { Ir } from "../grammar/ir.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import { constrain, grammarOf } from "./constrain.ts";
@@ -38,33 +39,7 @@ const weather = tool("get_weather", { type: "object", properties: { city: { type
 const tools = [weather, tool("get"), tool("get_time"), tool("get_time_zone")];
 
 function request(overrides: Partial<Request>): Request {
-  return {
-    id: "r",
-    model: undefined,
-    messages: [],
-    tools,
-    toolChoice: { mode: "auto" },
-    parallelCalls: true,
-    answer: { kind: "text" },
-    sampling: {
-      temperature: 1,
-      topK: 0,
-      topP: 1,
-      minP: 0,
-      repeatPenalty: 1,
-      frequencyPenalty: 0,
-      presencePenalty: 0,
-      seed: undefined,
-      logitBias: [],
-    },
-    tokensMax: undefined,
-    stop: [],
-    logprobs: undefined,
-    holdCalls: false,
-    templateVariables: {},
-    policy: { additional: "closed", order: undefined, whitespace: 64, spelling: "canonical" },
-    ...overrides,
-  };
+  return requestWith({ tools, ...overrides });
 }
 
 function irOf(dialect: Dialect, overrides: Partial<Request>): Ir {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { contradictionOf } from "./contradiction.ts";
 import type { Request, Tool } from "./request.ts";
+import { requestWith } from "./request-fixture.ts";
 
 const tool = (name: string): Tool => ({
   name,
@@ -10,33 +11,7 @@ const tool = (name: string): Tool => ({
   param: `tools(${name})`,
   source: "{}",
 });
-const request = (overrides: Partial<Request>): Request => ({
-  id: "r",
-  model: undefined,
-  messages: [],
-  tools: [tool("weather"), tool("time")],
-  toolChoice: { mode: "auto" },
-  parallelCalls: true,
-  answer: { kind: "text" },
-  sampling: {
-    temperature: 1,
-    topK: 0,
-    topP: 1,
-    minP: 0,
-    repeatPenalty: 1,
-    frequencyPenalty: 0,
-    presencePenalty: 0,
-    seed: undefined,
-    logitBias: [],
-  },
-  tokensMax: undefined,
-  stop: [],
-  logprobs: undefined,
-  holdCalls: false,
-  templateVariables: {},
-  policy: { additional: "closed", order: undefined, whitespace: 64, spelling: "canonical" },
-  ...overrides,
-});
+const request = (overrides: Partial<Request>) => requestWith({ tools: [tool("weather"), tool("time")], ...overrides });
 
 const required = { mode: "required" } as const;
 const named = (name: string) => ({ mode: "named", name }) as const;
