@@ -1,7 +1,7 @@
 import { ptr } from "bun:ffi";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { encodeIr } from "../grammar/encode.ts";
-import { type Ir, type IrBuilder, irBuilder, type JsonStyle, type NodeId } from "../grammar/ir.ts";
+import { bare, type Ir, type IrBuilder, irBuilder, type JsonStyle, type NodeId, only } from "../grammar/ir.ts";
 import type { EngineEvent, Grammar } from "./engine.ts";
 import { createMatcher } from "./matcher.ts";
 import { control, type Native, openNoise, plainRequest, run, until, unwrap } from "./native-fixture.ts";
@@ -24,15 +24,14 @@ function compile(write: (builder: IrBuilder) => NodeId): Grammar {
 function person(builder: IrBuilder): NodeId {
   const name = builder.value({
     origin: 1,
-    cases: [{ type: "string", lengthMin: 1, lengthMax: 12, among: undefined }],
+    cases: [{ ...bare.string, lengthMin: 1, lengthMax: 12 }],
   });
   const tag = builder.value({
     origin: 2,
     cases: [
       {
-        type: "number",
+        ...bare.number,
         integer: true,
-        plain: false,
         low: { decimal: "0", exclusive: false },
         high: { decimal: "99", exclusive: false },
       },
@@ -40,18 +39,17 @@ function person(builder: IrBuilder): NodeId {
   });
   const tags = builder.value({
     origin: 3,
-    cases: [{ type: "array", prefix: [], rest: tag, itemsMin: 0, itemsMax: 4 }],
+    cases: [{ ...bare.array, rest: only(tag), itemsMax: 4 }],
   });
   const value = builder.value({
     origin: 0,
     cases: [
       {
-        type: "object",
+        ...bare.object,
         properties: [
-          { key: "name", value: name, required: true },
-          { key: "tags", value: tags, required: false },
+          { key: "name", options: only(name), required: true },
+          { key: "tags", options: only(tags), required: false },
         ],
-        rest: undefined,
         ordered: true,
       },
     ],

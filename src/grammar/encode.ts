@@ -1,11 +1,21 @@
-import { type Case, channels, type Ir, type Marker, type Node, type Value } from "./ir.ts";
+import {
+  type Case,
+  type Counter,
+  channels,
+  type Ir,
+  type Marker,
+  type Node,
+  type Options,
+  type Regex,
+  type Value,
+} from "./ir.ts";
 
 /**
  * Ir → bytes, the form in which a grammar crosses to zig/grammar. Little-endian u32 words, then a pool of bytes.
  *
- *     header   magic "TNIR", version, nodes, values, root, words (of records), pool bytes
- *     index    for each node, then each value: the word offset of its record, from the first record
- *     records  node: tag, fields · value: origin, case count, cases; a case: tag, fields
+ *     header   magic "TNIR", version, nodes, values, regexes, root, words (of records), pool bytes
+ *     index    for each node, then each value, then each regex: the word offset of its record, from the first record
+ *     records  node: tag, fields · value: origin, case count, cases; a case: tag, fields · regex: tag, fields
  *     pool     the bytes that spans (offset, length) point into
  *
  * Lists are a count and their elements; `none` stands for an absent index or an absent bound.
@@ -21,7 +31,12 @@ export function encodeIr(ir: Ir): Uint8Array<ArrayBuffer> {
     index.push(writer.words.length);
     writeValue(writer, value);
   }
-  const header = [magic, version, ir.nodes.length, ir.values.length, ir.root, writer.words.length, writer.poolBytes];
+  for (const regex of ir.regexes) {
+    index.push(writer.words.length);
+    writeRegex(writer, regex);
+  }
+  const counts = [ir.nodes.length, ir.values.length, ir.regexes.length];
+  const header = [magic, version, ...counts, ir.root, writer.words.length, writer.poolBytes];
   const words = Uint32Array.from([...header, ...index, ...writer.words]);
   const bytes = new Uint8Array(words.byteLength + writer.poolBytes);
   bytes.set(new Uint8Array(words.buffer));
@@ -35,7 +50,7 @@ export function encodeIr(ir: Ir): Uint8Array<ArrayBuffer> {
 
 /** "TNIR" as a little-endian word. */
 const magic = 0x52494e54;
-const version = 1;
+const version = 2;
 const none = 0xffffffff;
 
 const nodeTags = {
@@ -48,6 +63,7 @@ const nodeTags = {
   channel: 6,
   text: 7,
   json: 8,
+  regex: 9,
 } as const satisfies Record<Node["kind"], number>;
 
 const caseTags = {
@@ -59,6 +75,15 @@ const caseTags = {
   array: 5,
   object: 6,
 } as const satisfies Record<Case["type"], number>;
+
+const regexTags = {
+  class: 0,
+  concat: 1,
+  union: 2,
+  intersection: 3,
+  complement: 4,
+  repeat: 5,
+} as const satisfies Record<Regex["kind"], number>;
 
 function writeNode(out: RecordWriter, node: Node): void {
   out.word(nodeTags[node.kind]);
@@ -86,8 +111,30 @@ function writeNode(out: RecordWriter, node: Node): void {
       const { freeSpace, whitespaceMax, spelling } = node.style;
       return out.word(node.value, freeSpace ? 1 : 0, whitespaceMax ?? none, spelling === "spec" ? 1 : 0);
     }
+    case "regex":
+      return out.word(node.regex);
     default:
       return node satisfies never;
+  }
+}
+
+function writeRegex(out: RecordWriter, regex: Regex): void {
+  out.word(regexTags[regex.kind]);
+  switch (regex.kind) {
+    case "class":
+      out.word(regex.ranges.length);
+      for (const [first, last] of regex.ranges) out.word(first, last);
+      return;
+    case "concat":
+    case "union":
+    case "intersection":
+      return out.list(regex.items);
+    case "complement":
+      return out.word(regex.item);
+    case "repeat":
+      return out.word(regex.item, regex.min, regex.max ?? none);
+    default:
+      return regex satisfies never;
   }
 }
 
@@ -114,24 +161,47 @@ function writeCase(out: RecordWriter, item: Case): void {
         out.word(bound === undefined ? 0 : bound.exclusive ? 2 : 1);
         out.text(bound?.decimal ?? "");
       }
-      return;
+      out.text(item.multipleOf ?? "");
+      out.texts(item.multipleOfNone);
+      return out.texts(item.except);
     case "string":
-      out.word(item.lengthMin, item.lengthMax ?? none, item.among === undefined ? none : item.among.length);
-      for (const text of item.among ?? []) out.text(text);
-      return;
+      out.word(item.lengthMin, item.lengthMax ?? none, item.regex ?? none, item.among === undefined ? 0 : 1);
+      return out.texts(item.among ?? []);
     case "array":
-      out.word(item.rest ?? none, item.itemsMin, item.itemsMax ?? none);
-      return out.list(item.prefix);
+      out.word(item.itemsMin, item.itemsMax ?? none, item.unique ? 1 : 0);
+      writeCounters(out, item.counters);
+      writeOptions(out, item.rest);
+      out.word(item.prefix.length);
+      for (const options of item.prefix) writeOptions(out, options);
+      return;
     case "object":
-      out.word(item.rest ?? none, item.ordered ? 1 : 0, item.properties.length);
+      out.word(item.membersMin, item.membersMax ?? none, item.ordered ? 1 : 0);
+      writeCounters(out, item.counters);
+      out.word(item.properties.length);
       for (const property of item.properties) {
         out.text(property.key);
-        out.word(property.value ?? none, property.required ? 1 : 0);
+        out.word(property.required ? 1 : 0);
+        writeOptions(out, property.options);
+      }
+      out.word(item.others.length);
+      for (const { keys, options } of item.others) {
+        out.word(keys ?? none);
+        writeOptions(out, options);
       }
       return;
     default:
       return item satisfies never;
   }
+}
+
+function writeOptions(out: RecordWriter, options: Options): void {
+  out.word(options.length);
+  for (const { value, counts } of options) out.word(value, counts);
+}
+
+function writeCounters(out: RecordWriter, counters: readonly Counter[]): void {
+  out.word(counters.length);
+  for (const { min, max } of counters) out.word(min, max ?? none);
 }
 
 class RecordWriter {
@@ -149,6 +219,11 @@ class RecordWriter {
 
   text(text: string): void {
     this.span(utf8.encode(text));
+  }
+
+  texts(texts: readonly string[]): void {
+    this.word(texts.length);
+    for (const text of texts) this.text(text);
   }
 
   /** A span of the pool: offset and length, in bytes. */

@@ -6,11 +6,13 @@
 export type Ir = {
   readonly nodes: readonly Node[];
   readonly values: readonly Value[];
+  readonly regexes: readonly Regex[];
   readonly root: NodeId;
 };
 
 export type NodeId = number;
 export type ValueId = number;
+export type RegexId = number;
 
 /** What a byte of output is for. The numbers are part of the ABI. */
 export const channels = {
@@ -56,7 +58,23 @@ export type Node =
       readonly barred: readonly Uint8Array[];
       readonly controls: boolean;
     }
-  | { readonly kind: "json"; readonly value: ValueId; readonly style: JsonStyle };
+  | { readonly kind: "json"; readonly value: ValueId; readonly style: JsonStyle }
+  /** UTF-8 text that the regex matches as a whole. */
+  | { readonly kind: "regex"; readonly regex: RegexId };
+
+/**
+ * A regular language over code points, always matched as a whole; search and anchors are written out by the front end. An operand
+ * comes before what uses it, so there are no cycles. Surrogates (U+D800–DFFF) are no code points here.
+ */
+export type Regex =
+  /** One code point out of ascending, disjoint ranges, both ends inclusive; without any range nothing matches. */
+  | { readonly kind: "class"; readonly ranges: readonly (readonly [first: number, last: number])[] }
+  /** Without items: the empty text. */
+  | { readonly kind: "concat"; readonly items: readonly RegexId[] }
+  | { readonly kind: "union"; readonly items: readonly RegexId[] }
+  | { readonly kind: "intersection"; readonly items: readonly RegexId[] }
+  | { readonly kind: "complement"; readonly item: RegexId }
+  | { readonly kind: "repeat"; readonly item: RegexId; readonly min: number; readonly max: number | undefined };
 
 export type JsonStyle = {
   /** One space after `,` and `:` costs nothing. */
@@ -86,62 +104,131 @@ export type Case =
       readonly plain: boolean;
       readonly low: Bound | undefined;
       readonly high: Bound | undefined;
+      /** The value is a whole multiple of this positive decimal … */
+      readonly multipleOf: string | undefined;
+      /** … of none of these … */
+      readonly multipleOfNone: readonly string[];
+      /** … and differs, by value, from each of these. */
+      readonly except: readonly string[];
     }
-  /** Lengths in code points of the decoded text. `among` lists the only texts allowed, decoded. */
+  /** Lengths in code points of the decoded text, and all of it matched by `regex`. `among` lists the only texts allowed, decoded. */
   | {
       readonly type: "string";
       readonly lengthMin: number;
       readonly lengthMax: number | undefined;
       readonly among: readonly string[] | undefined;
+      readonly regex: RegexId | undefined;
     }
-  /** Item i fits prefix[i], or `rest` beyond it; without `rest` there are no more items. */
+  /** Item i fits prefix[i], or `rest` beyond it. `unique`: no two items are the same value; only where every item is a scalar. */
   | {
       readonly type: "array";
-      readonly prefix: readonly ValueId[];
-      readonly rest: ValueId | undefined;
+      readonly prefix: readonly Options[];
+      readonly rest: Options;
       readonly itemsMin: number;
       readonly itemsMax: number | undefined;
+      readonly counters: readonly Counter[];
+      readonly unique: boolean;
     }
   /**
-   * `properties` in source order, keys distinct. Other keys fit `rest`; without it there are none. `ordered`: declared keys in
-   * source order (optional ones may be left out), then the others. A declared key that must be absent has `value: undefined`.
+   * `properties` in source order, keys distinct. Every other key belongs to a class of `others` that matches it; where several do, each is
+   * a possibility. `ordered`: declared keys in source order (optional ones may be left out), then the others. Members are counted all
+   * together, and by `counters`, which have no `max` here. A class matches infinitely many keys: the front end declares those of a finite one.
    */
   | {
       readonly type: "object";
       readonly properties: readonly Property[];
-      readonly rest: ValueId | undefined;
+      readonly others: readonly KeyClass[];
       readonly ordered: boolean;
+      readonly membersMin: number;
+      readonly membersMax: number | undefined;
+      readonly counters: readonly Counter[];
     };
 
 export type Bound = { readonly decimal: string; readonly exclusive: boolean };
-export type Property = { readonly key: string; readonly value: ValueId | undefined; readonly required: boolean };
+/** What may stand in one place: one of these. None: the place has to stay empty (a key absent, the array ended). */
+export type Options = readonly Option[];
+/** `counts`: the counters of its array or object that it adds one to, a sum of 1 << index. */
+export type Option = { readonly value: ValueId; readonly counts: number };
+/** How often something has to have been counted when the array or object closes: `contains`, or a demand that some member must meet. */
+export type Counter = { readonly min: number; readonly max: number | undefined };
+export type Property = { readonly key: string; readonly options: Options; readonly required: boolean };
+/** Keys that the regex matches as a whole; without it, all of them. */
+export type KeyClass = { readonly keys: RegexId | undefined; readonly options: Options };
 
-/** Collects nodes and values. Values can be reserved before they are known, which is how recursion is written. */
+/** The cases without any demand; spread them and add what is demanded. Arrays and objects are empty until something may stand in them. */
+export const bare = {
+  number: {
+    type: "number",
+    integer: false,
+    plain: false,
+    low: undefined,
+    high: undefined,
+    multipleOf: undefined,
+    multipleOfNone: [],
+    except: [],
+  },
+  string: { type: "string", lengthMin: 0, lengthMax: undefined, among: undefined, regex: undefined },
+  array: { type: "array", prefix: [], rest: [], itemsMin: 0, itemsMax: undefined, counters: [], unique: false },
+  object: {
+    type: "object",
+    properties: [],
+    others: [],
+    ordered: false,
+    membersMin: 0,
+    membersMax: undefined,
+    counters: [],
+  },
+} as const satisfies { readonly [T in Case["type"]]?: Case & { readonly type: T } };
+
+/** Options for a place that fits one value and counts nothing; no value, no option. */
+export function only(value: ValueId | undefined): Options {
+  return value === undefined ? [] : [{ value, counts: 0 }];
+}
+
+/**
+ * Collects nodes, values and regexes. Nodes and values can be reserved before they are known, which is how recursion is written. Equal
+ * regexes are one.
+ */
 export type IrBuilder = {
   node(node: Node): NodeId;
+  reserveNode(): NodeId;
+  setNode(id: NodeId, node: Node): void;
+  value(value: Value): ValueId;
   reserveValue(): ValueId;
   setValue(id: ValueId, value: Value): void;
-  value(value: Value): ValueId;
+  regex(regex: Regex): RegexId;
   finish(root: NodeId): Ir;
 };
 
 export function irBuilder(): IrBuilder {
-  const nodes: Node[] = [];
+  const nodes: (Node | undefined)[] = [];
   const values: (Value | undefined)[] = [];
+  const regexes: Regex[] = [];
+  const regexIds = new Map<string, RegexId>();
   return {
     node: (node) => nodes.push(node) - 1,
+    reserveNode: () => nodes.push(undefined) - 1,
+    setNode: (id, node) => {
+      nodes[id] = node;
+    },
+    value: (value) => values.push(value) - 1,
     reserveValue: () => values.push(undefined) - 1,
     setValue: (id, value) => {
       values[id] = value;
     },
-    value: (value) => values.push(value) - 1,
-    finish: (root) => ({
-      nodes,
-      values: values.map((value, id) => {
-        if (value === undefined) throw new Error(`value ${id} was reserved and never set`);
-        return value;
-      }),
-      root,
-    }),
+    regex: (regex) => {
+      const key = JSON.stringify(regex);
+      const id = regexIds.get(key) ?? regexes.push(regex) - 1;
+      regexIds.set(key, id);
+      return id;
+    },
+    finish: (root) => ({ nodes: allSet(nodes, "node"), values: allSet(values, "value"), regexes, root }),
   };
+}
+
+function allSet<T>(list: readonly (T | undefined)[], what: string): readonly T[] {
+  return list.map((item, id) => {
+    if (item === undefined) throw new Error(`${what} ${id} was reserved and never set`);
+    return item;
+  });
 }

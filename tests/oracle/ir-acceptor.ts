@@ -1,6 +1,19 @@
-import type { Case, ChannelName, Ir, JsonStyle, Marker, Node, NodeId, ValueId } from "../../src/grammar/ir.ts";
+import type {
+  Case,
+  ChannelName,
+  Counter,
+  Ir,
+  JsonStyle,
+  Marker,
+  Node,
+  NodeId,
+  Options,
+  RegexId,
+  ValueId,
+} from "../../src/grammar/ir.ts";
 import { type Json, parseJsonBytes } from "./json-bytes.ts";
-import { compareNumbers, isWholeNumber } from "./rational.ts";
+import { compareNumbers, isMultiple, isWholeNumber } from "./rational.ts";
+import { regexMatches } from "./regex-matcher.ts";
 
 /** One unit of output: a byte, or a token that stands for itself (`tokenSymbol`). */
 export type OutputSymbol = number;
@@ -113,9 +126,23 @@ class Acceptor {
           ? new Set([parsed.end])
           : new Set();
       }
+      case "regex": {
+        const ends = new Set<number>();
+        for (let end = start; end <= this.#output.length; end++) {
+          const bytes = this.#output.slice(start, end);
+          if (bytes.some((symbol) => symbol > 255)) break;
+          if (isUtf8(bytes) && this.#matches(node.regex, new TextDecoder().decode(Uint8Array.from(bytes))))
+            ends.add(end);
+        }
+        return ends;
+      }
       default:
         return node satisfies never;
     }
+  }
+
+  #matches(regex: RegexId, text: string): boolean {
+    return regexMatches(this.#ir.regexes, regex, text);
   }
 
   #after(starts: ReadonlySet<number>, item: NodeId): ReadonlySet<number> {
@@ -211,15 +238,22 @@ class Acceptor {
         if (json.type !== "number") return false;
         if (item.integer && !(canonical || item.plain ? /^-?[0-9]+$/.test(json.text) : isWholeNumber(json.text)))
           return false;
-        const { low, high } = item;
+        const { low, high, multipleOf } = item;
         const above = low === undefined ? 1 : compareNumbers(json.text, low.decimal);
         const below = high === undefined ? -1 : compareNumbers(json.text, high.decimal);
-        return (above > 0 || (above === 0 && !low?.exclusive)) && (below < 0 || (below === 0 && !high?.exclusive));
+        return (
+          (above > 0 || (above === 0 && !low?.exclusive)) &&
+          (below < 0 || (below === 0 && !high?.exclusive)) &&
+          (multipleOf === undefined || isMultiple(json.text, multipleOf)) &&
+          !item.multipleOfNone.some((factor) => isMultiple(json.text, factor)) &&
+          !item.except.some((value) => compareNumbers(json.text, value) === 0)
+        );
       }
       case "string": {
         if (json.type !== "string") return false;
         const length = [...json.text].length;
         if (length < item.lengthMin || length > (item.lengthMax ?? length)) return false;
+        if (item.regex !== undefined && !this.#matches(item.regex, json.text)) return false;
         if (item.among === undefined) return !canonical || hasOnlyNeededUnicodeEscapes(json.source);
         return item.among.includes(json.text) && (!canonical || json.source === JSON.stringify(json.text));
       }
@@ -227,10 +261,10 @@ class Acceptor {
         if (json.type !== "array") return false;
         const { length } = json.items;
         if (length < item.itemsMin || length > (item.itemsMax ?? length)) return false;
-        return json.items.every((part, i) => {
-          const value = i < item.prefix.length ? item.prefix[i] : item.rest;
-          return value !== undefined && this.fits(part, value, canonical);
-        });
+        if (item.unique && json.items.some((part, i) => json.items.slice(0, i).some((other) => sameValue(part, other))))
+          return false;
+        const places = json.items.map((part, i) => ({ json: part, options: item.prefix[i] ?? item.rest }));
+        return this.#canCount(places, item.counters, canonical);
       }
       case "object":
         return json.type === "object" && this.#fitsObject(json, item, canonical);
@@ -240,18 +274,46 @@ class Acceptor {
   }
 
   #fitsObject(json: Json & { type: "object" }, item: Case & { type: "object" }, canonical: boolean): boolean {
+    const { length } = json.entries;
+    if (length < item.membersMin || length > (item.membersMax ?? length)) return false;
     const seen = new Set(json.entries.map((entry) => entry.key));
-    if (seen.size !== json.entries.length) return false;
+    if (seen.size !== length) return false;
     if (item.properties.some((property) => property.required && !seen.has(property.key))) return false;
     const order = json.entries.map(({ key }) => item.properties.findIndex((property) => property.key === key));
-    const places = order.map((place) => (place < 0 ? item.properties.length : place));
-    if (item.ordered && places.some((place, i) => place < (places[i - 1] ?? 0))) return false;
-    return json.entries.every(({ key, source, value }) => {
+    const positions = order.map((place) => (place < 0 ? item.properties.length : place));
+    if (item.ordered && positions.some((place, i) => place < (positions[i - 1] ?? 0))) return false;
+    if (canonical && json.entries.some(({ key, source }) => source !== JSON.stringify(key))) return false;
+    const places = json.entries.map(({ key, value }) => {
       const declared = item.properties.find((property) => property.key === key);
-      const fitting = declared === undefined ? item.rest : declared.value;
-      if (canonical && source !== JSON.stringify(key)) return false;
-      return fitting !== undefined && this.fits(value, fitting, canonical);
+      const classes = item.others.filter(({ keys }) => keys === undefined || this.#matches(keys, key));
+      return { json: value, options: declared?.options ?? classes.flatMap(({ options }) => options) };
     });
+    return this.#canCount(places, item.counters, canonical);
+  }
+
+  /** Whether every place can take one of its options so that all counters end within their bounds. */
+  #canCount(
+    places: readonly { readonly json: Json; readonly options: Options }[],
+    counters: readonly Counter[],
+    canonical: boolean,
+  ): boolean {
+    let reached = new Map([["", counters.map(() => 0)]]);
+    for (const { json, options } of places) {
+      const next = new Map<string, number[]>();
+      for (const { value, counts } of options) {
+        if (!this.fits(json, value, canonical)) continue;
+        for (const before of reached.values()) {
+          const after = before.map((count, i) => count + ((counts >> i) & 1));
+          next.set(after.join(), after);
+        }
+      }
+      reached = next;
+    }
+    return [...reached.values()].some((counted) =>
+      counters.every(
+        ({ min, max }, i) => (counted[i] ?? 0) >= min && (counted[i] ?? 0) <= (max ?? Number.POSITIVE_INFINITY),
+      ),
+    );
   }
 }
 
@@ -260,6 +322,27 @@ function spaced(json: Json, style: JsonStyle): boolean {
   return (
     json.space - (style.freeSpace ? json.separatorsWithSpace : 0) <= (style.whitespaceMax ?? Number.POSITIVE_INFINITY)
   );
+}
+
+/** Equal as JSON values: numbers by value, objects whatever the order of their keys. */
+function sameValue(a: Json, b: Json): boolean {
+  if (a.type === "number" && b.type === "number") return compareNumbers(a.text, b.text) === 0;
+  if (a.type === "string" && b.type === "string") return a.text === b.text;
+  if (a.type === "array" && b.type === "array") {
+    const { items } = b;
+    return a.items.length === items.length && a.items.every((item, i) => sameValue(item, items[i] ?? item));
+  }
+  if (a.type === "object" && b.type === "object") {
+    const values = new Map(b.entries.map(({ key, value }) => [key, value]));
+    return (
+      a.entries.length === b.entries.length &&
+      a.entries.every(({ key, value }) => {
+        const other = values.get(key);
+        return other !== undefined && sameValue(value, other);
+      })
+    );
+  }
+  return a.type === b.type;
 }
 
 function hasOnlyNeededUnicodeEscapes(source: string): boolean {

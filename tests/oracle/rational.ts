@@ -18,3 +18,10 @@ export function isWholeNumber(text: string): boolean {
   const [numerator, denominator] = rational(text);
   return numerator % denominator === 0n;
 }
+
+/** Whether `a` is `b` times a whole number. */
+export function isMultiple(a: string, b: string): boolean {
+  const [an, ad] = rational(a);
+  const [bn, bd] = rational(b);
+  return (an * bd) % (bn * ad) === 0n;
+}

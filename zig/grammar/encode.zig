@@ -19,9 +19,13 @@ pub fn encode(gpa: Allocator, source: ir.Ir) error{OutOfMemory}![]u8 {
         try writer.word(&.{ value.origin, @intCast(value.cases.len) });
         for (value.cases) |case| try writer.case(case);
     }
+    for (source.regexes) |regex| {
+        try index.append(gpa, @intCast(writer.words.items.len));
+        try writer.regex(regex);
+    }
     const header = [_]u32{
-        0x52494e54,                       1,                               @intCast(source.nodes.len), @intCast(source.values.len), source.root,
-        @intCast(writer.words.items.len), @intCast(writer.pool.items.len),
+        0x52494e54,  2,                                @intCast(source.nodes.len),      @intCast(source.values.len), @intCast(source.regexes.len),
+        source.root, @intCast(writer.words.items.len), @intCast(writer.pool.items.len),
     };
     return std.mem.concat(gpa, u8, &.{
         std.mem.sliceAsBytes(&header), std.mem.sliceAsBytes(index.items), std.mem.sliceAsBytes(writer.words.items), writer.pool.items,
@@ -49,6 +53,20 @@ const Writer = struct {
                 for (text.barred) |bytes| try self.span(bytes);
             },
             .json => |json| try self.word(&.{ json.value, @intFromBool(json.style.free_space), json.style.whitespace_max, @backingInt(json.style.spelling) }),
+            .regex => |id| try self.word(&.{id}),
+        }
+    }
+
+    fn regex(self: *Writer, item: ir.Regex) error{OutOfMemory}!void {
+        try self.word(&.{@backingInt(std.meta.activeTag(item))});
+        switch (item) {
+            .class => |ranges| {
+                try self.word(&.{@intCast(ranges.len)});
+                for (ranges) |range| try self.word(&.{ range.first, range.last });
+            },
+            .concat, .@"union", .intersection => |items| try self.list(items),
+            .complement => |operand| try self.word(&.{operand}),
+            .repeat => |repeat| try self.word(&.{ repeat.item, repeat.min, repeat.max }),
         }
     }
 
@@ -63,24 +81,47 @@ const Writer = struct {
                     try self.word(&.{if (bound) |known| 1 + @as(u32, @intFromBool(known.exclusive)) else 0});
                     try self.span(if (bound) |known| known.decimal else "");
                 }
+                try self.span(number.multiple_of);
+                try self.spans(number.multiple_of_none);
+                try self.spans(number.except);
             },
-            .string => |string| try self.word(&.{ 4, string.length_min, string.length_max, ir.none }),
-            .among => |texts| {
-                try self.word(&.{ 4, 0, ir.none, @intCast(texts.len) });
-                for (texts) |text| try self.span(text);
+            .string => |string| {
+                try self.word(&.{ 4, string.length_min, string.length_max, string.regex, @intFromBool(string.among != null) });
+                try self.spans(string.among orelse &.{});
             },
             .array => |array| {
-                try self.word(&.{ 5, array.rest, array.items_min, array.items_max });
-                try self.list(array.prefix);
+                try self.word(&.{ 5, array.items_min, array.items_max, @intFromBool(array.unique) });
+                try self.counters(array.counters);
+                try self.options(array.rest);
+                try self.word(&.{@intCast(array.prefix.len)});
+                for (array.prefix) |place| try self.options(place);
             },
             .object => |object| {
-                try self.word(&.{ 6, object.rest, @intFromBool(object.ordered), @intCast(object.properties.len) });
+                try self.word(&.{ 6, object.members_min, object.members_max, @intFromBool(object.ordered) });
+                try self.counters(object.counters);
+                try self.word(&.{@intCast(object.properties.len)});
                 for (object.properties) |property| {
                     try self.span(property.key);
-                    try self.word(&.{ property.value, @intFromBool(property.required) });
+                    try self.word(&.{@intFromBool(property.required)});
+                    try self.options(property.options);
+                }
+                try self.word(&.{@intCast(object.others.len)});
+                for (object.others) |class| {
+                    try self.word(&.{class.keys});
+                    try self.options(class.options);
                 }
             },
         }
+    }
+
+    fn options(self: *Writer, items: []const ir.Option) error{OutOfMemory}!void {
+        try self.word(&.{@intCast(items.len)});
+        for (items) |item| try self.word(&.{ item.value, item.counts });
+    }
+
+    fn counters(self: *Writer, items: []const ir.Counter) error{OutOfMemory}!void {
+        try self.word(&.{@intCast(items.len)});
+        for (items) |item| try self.word(&.{ item.min, item.max });
     }
 
     fn marker_(self: *Writer, marker: ir.Marker) error{OutOfMemory}!void {
@@ -91,6 +132,11 @@ const Writer = struct {
     fn list(self: *Writer, items: []const u32) error{OutOfMemory}!void {
         try self.word(&.{@intCast(items.len)});
         try self.word(items);
+    }
+
+    fn spans(self: *Writer, texts: []const []const u8) error{OutOfMemory}!void {
+        try self.word(&.{@intCast(texts.len)});
+        for (texts) |text| try self.span(text);
     }
 
     fn span(self: *Writer, bytes: []const u8) error{OutOfMemory}!void {

@@ -78,6 +78,23 @@ pub const Node = union(enum) {
     /// `barred`: what the text may not begin with.
     text: struct { controls: bool, until: []const Marker, barred: []const []const u8 = &.{} },
     json: struct { value: u32, style: Style },
+    /// UTF-8 text matched as a whole.
+    regex: u32,
+};
+
+/// A regular language over code points, matched as a whole. Operands have lower indices.
+pub const Regex = union(enum) {
+    /// Ascending and disjoint.
+    class: []const Range,
+    /// Without items: the empty text.
+    concat: []const u32,
+    @"union": []const u32,
+    intersection: []const u32,
+    complement: u32,
+    repeat: struct { item: u32, min: u32, max: u32 },
+
+    /// Both ends inclusive.
+    pub const Range = struct { first: u21, last: u21 };
 };
 
 pub const Bound = struct { decimal: []const u8, exclusive: bool };
@@ -87,28 +104,70 @@ pub const Case = union(enum) {
     true,
     false,
     number: Number,
-    string: struct { length_min: u32, length_max: u32 },
-    /// Decoded texts.
-    among: []const []const u8,
-    array: struct { prefix: []const u32, rest: u32, items_min: u32, items_max: u32 },
-    object: struct { properties: []const Property, rest: u32, ordered: bool },
+    string: String,
+    array: Array,
+    object: Object,
 };
 
-/// `plain`: an integer in plain digits only, whatever the spelling.
-pub const Number = struct { integer: bool, plain: bool = false, low: ?Bound, high: ?Bound };
-pub const Property = struct { key: []const u8, value: u32, required: bool };
+pub const Number = struct {
+    integer: bool = false,
+    /// An integer in plain digits only, whatever the spelling.
+    plain: bool = false,
+    low: ?Bound = null,
+    high: ?Bound = null,
+    /// Positive decimals; empty: of anything.
+    multiple_of: []const u8 = "",
+    multiple_of_none: []const []const u8 = &.{},
+    /// Different, by value, from each of these.
+    except: []const []const u8 = &.{},
+};
+pub const String = struct {
+    length_min: u32 = 0,
+    length_max: u32 = none,
+    /// Decoded texts, within the lengths already; null: any text.
+    among: ?[]const []const u8 = null,
+    regex: u32 = none,
+};
+pub const Array = struct {
+    prefix: []const []const Option = &.{},
+    rest: []const Option = &.{},
+    items_min: u32 = 0,
+    items_max: u32 = none,
+    counters: []const Counter = &.{},
+    unique: bool = false,
+
+    pub fn options(self: *const Array, index: usize) []const Option {
+        return if (index < self.prefix.len) self.prefix[index] else self.rest;
+    }
+};
+pub const Object = struct {
+    properties: []const Property = &.{},
+    others: []const KeyClass = &.{},
+    ordered: bool = false,
+    members_min: u32 = 0,
+    members_max: u32 = none,
+    counters: []const Counter = &.{},
+};
+
+/// What may stand in a place. `counts`: bit i adds one to counter i.
+pub const Option = struct { value: u32, counts: u32 = 0 };
+pub const Counter = struct { min: u32, max: u32 };
+pub const Property = struct { key: []const u8, required: bool = false, options: []const Option };
+/// `keys`: a regex, or `none` for all that are not declared.
+pub const KeyClass = struct { keys: u32 = none, options: []const Option };
 pub const Value = struct { origin: u32, cases: []const Case };
 
 pub const Ir = struct {
     nodes: []const Node,
     values: []const Value,
+    regexes: []const Regex = &.{},
     root: u32,
 };
 
 /// "TNIR" as a little-endian word.
 const magic: u32 = 0x52494e54;
-const version: u32 = 1;
-const header_words = 7;
+const version: u32 = 2;
+const header_words = 8;
 
 /// The result lives in `arena` and keeps nothing of `bytes`. `tokens` is the size of the vocabulary that token ids belong to.
 pub fn decode(arena: Allocator, bytes: []const u8, tokens: u32, budget: *Budget) Error!Ir {
@@ -119,10 +178,11 @@ pub fn decode(arena: Allocator, bytes: []const u8, tokens: u32, budget: *Budget)
     if (header[0] != magic or header[1] != version) return budget.invalid("this is no encoded grammar of this version");
     const node_count: usize = header[2];
     const value_count: usize = header[3];
-    const record_words: usize = header[5];
-    const pool_bytes: usize = header[6];
+    const regex_count: usize = header[4];
+    const record_words: usize = header[6];
+    const pool_bytes: usize = header[7];
     // None of the sums can overflow: each term is below 2³⁵.
-    const words_total = header_words + node_count + value_count + record_words;
+    const words_total = header_words + node_count + value_count + regex_count + record_words;
     if (words_total * 4 + pool_bytes != bytes.len) return budget.invalid("the encoded grammar's parts do not add up to its length");
     try budget.spend(words_total + pool_bytes / 8);
 
@@ -131,13 +191,14 @@ pub fn decode(arena: Allocator, bytes: []const u8, tokens: u32, budget: *Budget)
     var reader: Reader = .{
         .arena = arena,
         .budget = budget,
-        .records = words[node_count + value_count ..],
+        .records = words[node_count + value_count + regex_count ..],
         .pool = try arena.dupe(u8, bytes[words_total * 4 ..]),
         .nodes = @intCast(node_count),
         .values = @intCast(value_count),
+        .regexes = @intCast(regex_count),
         .tokens = tokens,
     };
-    const root = header[4];
+    const root = header[5];
     if (root >= node_count) return budget.invalid("the grammar has no such root");
     const nodes = try arena.alloc(Node, node_count);
     for (nodes, words[0..node_count]) |*node, offset| {
@@ -149,7 +210,12 @@ pub fn decode(arena: Allocator, bytes: []const u8, tokens: u32, budget: *Budget)
         reader.at = offset;
         value.* = try reader.value();
     }
-    return .{ .nodes = nodes, .values = values, .root = root };
+    const regexes = try arena.alloc(Regex, regex_count);
+    for (regexes, words[node_count + value_count ..][0..regex_count], 0..) |*regex, offset, index| {
+        reader.at = offset;
+        regex.* = try reader.regex(@intCast(index));
+    }
+    return .{ .nodes = nodes, .values = values, .regexes = regexes, .root = root };
 }
 
 const Reader = struct {
@@ -159,6 +225,7 @@ const Reader = struct {
     pool: []const u8,
     nodes: u32,
     values: u32,
+    regexes: u32,
     tokens: u32,
     at: usize = 0,
 
@@ -187,6 +254,7 @@ const Reader = struct {
                     .spelling = if (try self.flag()) .spec else .canonical,
                 },
             } },
+            9 => .{ .regex = try self.below(self.regexes, "a node refers to no regex") },
             else => self.budget.invalid("a node has an unknown tag"),
         };
     }
@@ -205,42 +273,109 @@ const Reader = struct {
             2 => .false,
             3 => {
                 const integer = try self.below(3, "a number is of an unknown kind");
-                return .{ .number = .{ .integer = integer > 0, .plain = integer == 2, .low = try self.bound(), .high = try self.bound() } };
+                return .{ .number = .{
+                    .integer = integer > 0,
+                    .plain = integer == 2,
+                    .low = try self.bound(),
+                    .high = try self.bound(),
+                    .multiple_of = try self.factor(),
+                    .multiple_of_none = try self.decimals(true),
+                    .except = try self.decimals(false),
+                } };
             },
-            4 => {
-                const length_min = try self.count();
-                const length_max = try self.word();
-                const texts = try self.word();
-                if (texts == none) return .{ .string = .{ .length_min = length_min, .length_max = length_max } };
-                try self.fits(texts, 2);
-                var among: std.ArrayList([]const u8) = .empty;
-                for (0..texts) |_| {
-                    const decoded = try self.text();
-                    const characters = std.unicode.utf8CountCodepoints(decoded) catch return self.budget.invalid("a text is not UTF-8");
-                    if (characters >= length_min and characters <= length_max) try among.append(self.arena, decoded);
-                }
-                return .{ .among = among.items };
-            },
+            4 => .{ .string = try self.string() },
             5 => .{ .array = .{
-                .rest = try self.valueOrNone(),
                 .items_min = try self.count(),
                 .items_max = try self.word(),
-                .prefix = try self.list(self.values, "a case refers to no value"),
+                .unique = try self.flag(),
+                .counters = try self.counters(),
+                .rest = try self.options(),
+                .prefix = prefix: {
+                    const prefix = try self.arena.alloc([]const Option, try self.length(1));
+                    for (prefix) |*place| place.* = try self.options();
+                    break :prefix prefix;
+                },
             } },
-            6 => {
-                const rest = try self.valueOrNone();
-                const ordered = try self.flag();
-                const properties = try self.arena.alloc(Property, try self.length(4));
-                var keys: std.StringHashMapUnmanaged(void) = .empty;
-                try keys.ensureTotalCapacity(self.arena, @intCast(properties.len));
-                for (properties) |*property| {
-                    property.* = .{ .key = try self.text(), .value = try self.valueOrNone(), .required = try self.flag() };
-                    if (keys.getOrPutAssumeCapacity(property.key).found_existing) return self.budget.invalid("an object declares a key twice");
-                }
-                return .{ .object = .{ .properties = properties, .rest = rest, .ordered = ordered } };
-            },
+            6 => .{ .object = try self.object() },
             else => self.budget.invalid("a case has an unknown tag"),
         };
+    }
+
+    fn string(self: *Reader) Error!String {
+        var result: String = .{ .length_min = try self.count(), .length_max = try self.word() };
+        result.regex = try self.indexOrNone(self.regexes, "a case refers to no regex");
+        const listed = try self.flag();
+        var among: std.ArrayList([]const u8) = .empty;
+        for (0..try self.length(2)) |_| {
+            const decoded = try self.text();
+            const characters = std.unicode.utf8CountCodepoints(decoded) catch return self.budget.invalid("a text is not UTF-8");
+            if (characters >= result.length_min and characters <= result.length_max) try among.append(self.arena, decoded);
+        }
+        if (listed) result.among = among.items;
+        return result;
+    }
+
+    fn object(self: *Reader) Error!Object {
+        const members_min = try self.count();
+        const members_max = try self.word();
+        const ordered = try self.flag();
+        const counted = try self.counters();
+        const properties = try self.arena.alloc(Property, try self.length(4));
+        var keys: std.StringHashMapUnmanaged(void) = .empty;
+        try keys.ensureTotalCapacity(self.arena, @intCast(properties.len));
+        for (properties) |*property| {
+            property.* = .{ .key = try self.text(), .required = try self.flag(), .options = try self.options() };
+            if (keys.getOrPutAssumeCapacity(property.key).found_existing) return self.budget.invalid("an object declares a key twice");
+        }
+        const others = try self.arena.alloc(KeyClass, try self.length(2));
+        for (others) |*class| class.* = .{ .keys = try self.indexOrNone(self.regexes, "a case refers to no regex"), .options = try self.options() };
+        return .{
+            .properties = properties,
+            .others = others,
+            .ordered = ordered,
+            .members_min = members_min,
+            .members_max = members_max,
+            .counters = counted,
+        };
+    }
+
+    /// The regex of this index, whose operands come before it.
+    fn regex(self: *Reader, index: u32) Error!Regex {
+        const message = "a regex does not come after its parts";
+        switch (try self.word()) {
+            0 => {
+                const ranges = try self.arena.alloc(Regex.Range, try self.length(2));
+                var next: u32 = 0;
+                for (ranges) |*range| {
+                    const first = try self.word();
+                    const last = try self.below(0x110000, "a class leaves the code points");
+                    if (first < next or first > last) return self.budget.invalid("a class is not in order");
+                    if (first <= 0xdfff and last >= 0xd800) return self.budget.invalid("a class has surrogates");
+                    range.* = .{ .first = @intCast(first), .last = @intCast(last) };
+                    next = last + 1;
+                }
+                return .{ .class = ranges };
+            },
+            1 => return .{ .concat = try self.list(index, message) },
+            2 => return .{ .@"union" = try self.list(index, message) },
+            3 => return .{ .intersection = try self.list(index, message) },
+            4 => return .{ .complement = try self.below(index, message) },
+            5 => return .{ .repeat = .{ .item = try self.below(index, message), .min = try self.count(), .max = try self.word() } },
+            else => return self.budget.invalid("a regex has an unknown tag"),
+        }
+    }
+
+    fn options(self: *Reader) Error![]const Option {
+        const items = try self.arena.alloc(Option, try self.length(2));
+        for (items) |*item| item.* = .{ .value = try self.below(self.values, "a case refers to no value"), .counts = try self.word() };
+        return items;
+    }
+
+    fn counters(self: *Reader) Error![]const Counter {
+        const items = try self.arena.alloc(Counter, try self.length(2));
+        if (items.len > 32) return self.budget.invalid("a case has more counters than bits");
+        for (items) |*item| item.* = .{ .min = try self.count(), .max = try self.word() };
+        return items;
     }
 
     fn word(self: *Reader) Error!u32 {
@@ -259,9 +394,9 @@ const Reader = struct {
         return if (number < end) number else self.budget.invalid(message);
     }
 
-    fn valueOrNone(self: *Reader) Error!u32 {
+    fn indexOrNone(self: *Reader, end: u32, message: []const u8) Error!u32 {
         const index = try self.word();
-        return if (index == none or index < self.values) index else self.budget.invalid("a case refers to no value");
+        return if (index == none or index < end) index else self.budget.invalid(message);
     }
 
     fn flag(self: *Reader) Error!bool {
@@ -324,9 +459,32 @@ const Reader = struct {
         const kind = try self.below(3, "a bound is of an unknown kind");
         const decimal = try self.span();
         if (kind == 0) return null;
-        if (decimal.len > limits.decimal_bytes) return self.budget.refuse(.limit, "a bound of a number has too many digits", none);
-        if (!isDecimal(decimal)) return self.budget.invalid("a bound is no decimal number");
-        return .{ .decimal = decimal, .exclusive = kind == 2 };
+        return .{ .decimal = try self.decimalOf(decimal), .exclusive = kind == 2 };
+    }
+
+    /// Positive, or empty.
+    fn factor(self: *Reader) Error![]const u8 {
+        const decimal = try self.span();
+        return if (decimal.len == 0) decimal else self.positive(try self.decimalOf(decimal));
+    }
+
+    fn decimals(self: *Reader, factors: bool) Error![]const []const u8 {
+        const items = try self.arena.alloc([]const u8, try self.length(2));
+        for (items) |*item| {
+            const decimal = try self.decimalOf(try self.span());
+            item.* = if (factors) try self.positive(decimal) else decimal;
+        }
+        return items;
+    }
+
+    fn decimalOf(self: *Reader, text_: []const u8) Error![]const u8 {
+        if (text_.len > limits.decimal_bytes) return self.budget.refuse(.limit, "a number has too many digits", none);
+        return if (isDecimal(text_)) text_ else self.budget.invalid("this is no decimal number");
+    }
+
+    fn positive(self: *Reader, decimal: []const u8) Error![]const u8 {
+        const is_zero = std.mem.findNone(u8, decimal, "0.") == null;
+        return if (decimal[0] == '-' or is_zero) self.budget.invalid("a factor is not positive") else decimal;
     }
 };
 

@@ -108,24 +108,24 @@ test "JSON values are accepted as their cases say" {
             .no = &.{ "\"\\ud83d\"", "\"\\ude00\"", "\"\\ud83d\\u0041\"", "\"\\u0041a\"" },
         },
         .{
-            .values = &.{.{ .origin = none, .cases = &.{.{ .among = &.{ "red", "re", "a\"b", "" } }} }},
+            .values = &.{.{ .origin = none, .cases = &.{.{ .string = .{ .among = &.{ "red", "re", "a\"b", "" } } }} }},
             .yes = &.{ "\"red\"", "\"re\"", "\"a\\\"b\"", "\"\"" },
             .no = &.{ "\"r\"", "\"redd\"", "\"\\u0072e\"" },
         },
         .{
-            .values = &.{.{ .origin = none, .cases = &.{.{ .among = &.{ "red", "\xf0\x9f\x98\x80" } }} }},
+            .values = &.{.{ .origin = none, .cases = &.{.{ .string = .{ .among = &.{ "red", "\xf0\x9f\x98\x80" } } }} }},
             .style = .{ .free_space = true, .whitespace_max = 0, .spelling = .spec },
             .yes = &.{ "\"red\"", "\"\\u0072ed\"", "\"\\uD83D\\uDE00\"" },
             .no = &.{ "\"\\u0073ed\"", "\"\\uD83D\\uDE01\"", "\"\\uD83C" },
         },
         .{
-            .values = &.{ .{ .origin = none, .cases = &.{.{ .array = .{ .prefix = &.{1}, .rest = 2, .items_min = 1, .items_max = 3 } }} }, text_value, .{ .origin = none, .cases = &.{.true} } },
+            .values = &.{ .{ .origin = none, .cases = &.{.{ .array = .{ .prefix = &.{&.{.{ .value = 1 }}}, .rest = &.{.{ .value = 2 }}, .items_min = 1, .items_max = 3 } }} }, text_value, .{ .origin = none, .cases = &.{.true} } },
             .yes = &.{ "[\"\"]", "[\"a\",true]", "[\"a\", true,true]" },
             .no = &.{ "[]", "[true]", "[\"a\",\"b\"]", "[\"a\",true,true,true]", "[ \"a\"]", "[\"a\",  true]" },
         },
         .{
             .values = &.{
-                .{ .origin = none, .cases = &.{.{ .object = .{ .properties = &.{ .{ .key = "a", .value = 1, .required = true }, .{ .key = "ab", .value = 2, .required = false } }, .rest = none, .ordered = false } }} },
+                .{ .origin = none, .cases = &.{.{ .object = .{ .properties = &.{ .{ .key = "a", .required = true, .options = &.{.{ .value = 1 }} }, .{ .key = "ab", .required = false, .options = &.{.{ .value = 2 }} } }, .ordered = false } }} },
                 text_value,
                 .{ .origin = none, .cases = &.{.true} },
             },
@@ -134,19 +134,19 @@ test "JSON values are accepted as their cases say" {
         },
         .{
             .values = &.{
-                .{ .origin = none, .cases = &.{.{ .object = .{ .properties = &.{ .{ .key = "b", .value = 1, .required = false }, .{ .key = "a", .value = 1, .required = true }, .{ .key = "c", .value = 1, .required = false } }, .rest = 1, .ordered = true } }} },
+                .{ .origin = none, .cases = &.{.{ .object = .{ .properties = &.{ .{ .key = "b", .required = false, .options = &.{.{ .value = 1 }} }, .{ .key = "a", .required = true, .options = &.{.{ .value = 1 }} }, .{ .key = "c", .required = false, .options = &.{.{ .value = 1 }} } }, .others = &.{.{ .options = &.{.{ .value = 1 }} }}, .ordered = true } }} },
                 .{ .origin = none, .cases = &.{.true} },
             },
             .yes = &.{ "{\"a\":true}", "{\"b\":true,\"a\":true,\"c\":true,\"x\":true}", "{\"a\":true,\"x\":true,\"\":true,\"xx\":true}" },
             .no = &.{ "{\"c\"", "{\"b\":true}", "{\"x\"", "{\"a\":true,\"b\"", "{\"a\":true,\"x\":true,\"c\"", "{\"a\":true,\"x\":true,\"x\"" },
         },
         .{
-            .values = &.{ .{ .origin = none, .cases = &.{.{ .object = .{ .properties = &.{.{ .key = "no", .value = none, .required = false }}, .rest = 1, .ordered = false } }} }, .{ .origin = none, .cases = &.{.true} } },
+            .values = &.{ .{ .origin = none, .cases = &.{.{ .object = .{ .properties = &.{.{ .key = "no", .required = false, .options = &.{} }}, .others = &.{.{ .options = &.{.{ .value = 1 }} }}, .ordered = false } }} }, .{ .origin = none, .cases = &.{.true} } },
             .yes = &.{ "{}", "{\"n\":true}", "{\"now\":true,\"n\":true}", "{\"a\\nb\":true}" },
             .no = &.{ "{\"no\"", "{\"n\":true,\"n\"", "{\"a\\nb\":true,\"a\\nb\"" },
         },
         .{
-            .values = &.{.{ .origin = none, .cases = &.{ .{ .array = .{ .prefix = &.{}, .rest = 0, .items_min = 0, .items_max = none } }, .null } }},
+            .values = &.{.{ .origin = none, .cases = &.{ .{ .array = .{ .prefix = &.{}, .rest = &.{.{ .value = 0 }}, .items_min = 0, .items_max = none } }, .null } }},
             .style = .{ .free_space = true, .whitespace_max = 3, .spelling = .canonical },
             .yes = &.{ "[ [ ] ]", "[null, null, null, null]", "[\n\n\nnull]", "[null,\n null]" },
             .no = &.{ "[    null]", "[ [ [ [", "[\n\n\n[] ]" },
@@ -205,7 +205,7 @@ fn hermes(token: u32, close_token: u32) ir.Ir {
         var nodes: [20]ir.Node = undefined;
         var until: [1]ir.Marker = undefined;
         const values = [_]ir.Value{
-            .{ .origin = none, .cases = &.{.{ .object = .{ .properties = &.{.{ .key = "city", .value = 1, .required = true }}, .rest = none, .ordered = false } }} },
+            .{ .origin = none, .cases = &.{.{ .object = .{ .properties = &.{.{ .key = "city", .required = true, .options = &.{.{ .value = 1 }} }}, .ordered = false } }} },
             text_value,
         };
     };
@@ -361,9 +361,9 @@ test "what nothing satisfies is refused, and says where" {
         .{ .source = json(&.{impossible}, compact), .kind = .unsatisfiable, .origin = 7 },
         .{
             .source = .{ .nodes = &.{ .{ .json = .{ .value = 0, .style = compact } }, .{ .sequence = &.{0} } }, .root = 1, .values = &.{
-                .{ .origin = 1, .cases = &.{.{ .object = .{ .properties = &.{ .{ .key = "a", .value = 1, .required = true }, .{ .key = "b", .value = 2, .required = true } }, .rest = none, .ordered = false } }} },
+                .{ .origin = 1, .cases = &.{.{ .object = .{ .properties = &.{ .{ .key = "a", .required = true, .options = &.{.{ .value = 1 }} }, .{ .key = "b", .required = true, .options = &.{.{ .value = 2 }} } }, .ordered = false } }} },
                 text_value,
-                .{ .origin = 3, .cases = &.{.{ .array = .{ .prefix = &.{}, .rest = 0, .items_min = 1, .items_max = none } }} },
+                .{ .origin = 3, .cases = &.{.{ .array = .{ .prefix = &.{}, .rest = &.{.{ .value = 0 }}, .items_min = 1, .items_max = none } }} },
             } },
             .kind = .unsatisfiable,
             .origin = 1,
@@ -391,7 +391,7 @@ test "what nothing satisfies is refused, and says where" {
 test "bounds cost nothing: no count is unrolled" {
     const big: u32 = 1 << 30;
     const source = json(&.{
-        .{ .origin = none, .cases = &.{.{ .array = .{ .prefix = &.{}, .rest = 1, .items_min = big, .items_max = 2 * big } }} },
+        .{ .origin = none, .cases = &.{.{ .array = .{ .prefix = &.{}, .rest = &.{.{ .value = 1 }}, .items_min = big, .items_max = 2 * big } }} },
         .{ .origin = none, .cases = &.{.{ .string = .{ .length_min = big, .length_max = big } }} },
     }, compact);
     const fixture = try Fixture.create(&.{"ab"}, source);

@@ -70,6 +70,7 @@ pub const Oracle = struct {
         return switch (item) {
             .bytes => |bytes| self.canWrite(bytes),
             .token => true,
+            .regex => false,
             .marker => |marker| marker.token != none or self.canWrite(marker.bytes),
             .sequence => |items| for (items) |child| {
                 if (!self.productive_nodes[child]) break false;
@@ -88,10 +89,9 @@ pub const Oracle = struct {
         return switch (case) {
             .null, .true, .false => true,
             .number => |number| integersOf(number) > 0,
-            .string => |string| string.length_min <= string.length_max,
-            .among => |texts| for (texts) |text| {
+            .string => |string| if (string.among) |texts| for (texts) |text| {
                 if (self.canSpell(text)) break true;
-            } else false,
+            } else false else string.length_min <= string.length_max,
             .array => |array| productive: {
                 if (array.items_min > array.items_max) break :productive false;
                 for (0..@min(array.items_min, 70)) |index| if (!self.itemProductive(array, index)) break :productive false;
@@ -103,13 +103,14 @@ pub const Oracle = struct {
         };
     }
 
-    fn itemProductive(self: *const Oracle, array: anytype, index: usize) bool {
-        const item = if (index < array.prefix.len) array.prefix[index] else array.rest;
+    fn itemProductive(self: *const Oracle, array: ir.Array, index: usize) bool {
+        const item = onlyOf(array.options(index));
         return item != none and self.productive_values[item];
     }
 
     fn offered(self: *const Oracle, property: ir.Property) bool {
-        return property.value != none and self.productive_values[property.value] and self.canSpell(property.key);
+        const item = onlyOf(property.options);
+        return item != none and self.productive_values[item] and self.canSpell(property.key);
     }
 
     /// Whether tokens write these bytes, one after another.
@@ -138,6 +139,7 @@ pub const Oracle = struct {
         switch (self.source.nodes[id]) {
             .bytes => |bytes| found = self.literal(bytes, start),
             .token => |token| found = self.byId(token, start),
+            .regex => {},
             .marker => |marker| {
                 found = self.literal(marker.bytes, start);
                 if (marker.bytes.len == 0) found = .{};
@@ -290,13 +292,13 @@ pub const Oracle = struct {
             .true => self.literal("true", start),
             .false => self.literal("false", start),
             .number => |number| self.integer(number, start, style),
-            .string => |string| self.stringAt(start, style, null, string.length_min, string.length_max),
-            .among => |texts| among: {
+            .string => |string| string: {
+                const texts = string.among orelse break :string self.stringAt(start, style, null, string.length_min, string.length_max);
                 var found: Found = .{};
                 for (texts) |text| if (self.canSpell(text)) {
                     found = either(found, self.stringAt(start, style, text, 0, none));
                 };
-                break :among found;
+                break :string found;
             },
             .array => |array| self.arrayAt(array, start, style),
             .object => |object| object_at: {
@@ -498,7 +500,7 @@ pub const Oracle = struct {
         return .{ .value = number, .count = 4 };
     }
 
-    fn arrayAt(self: *Oracle, of: anytype, start: usize, style: ir.Style) Found {
+    fn arrayAt(self: *Oracle, of: ir.Array, start: usize, style: ir.Style) Found {
         if (self.text[start] != '[') return .{};
         var found: Found = .{};
         var here = self.skipSpace(bit(start + 1), style);
@@ -509,7 +511,7 @@ pub const Oracle = struct {
             if (count >= of.items_min) found.ends |= self.after(here, ']');
             const more = count < of.items_max and self.itemProductive(of, count);
             if (!more) break;
-            const item = if (count < of.prefix.len) of.prefix[count] else of.rest;
+            const item = onlyOf(of.options(count));
             const before = if (count == 0) here else self.skipSpace(self.after(here, ','), style);
             var next: u64 = 0;
             for (0..self.text.len + 1) |at| if (before & bit(at) != 0) {
@@ -526,7 +528,7 @@ pub const Oracle = struct {
     const Place = enum { first, after_member };
 
     /// The rest of an object, with the keys so far.
-    fn members(self: *Oracle, object: anytype, start: usize, style: ir.Style, keys: []const []const u8, place: Place) Found {
+    fn members(self: *Oracle, object: ir.Object, start: usize, style: ir.Style, keys: []const []const u8, place: Place) Found {
         var found: Found = .{};
         const here = self.skipSpace(bit(start), style);
         if (here & bit(self.text.len) != 0) found.open = true;
@@ -547,17 +549,18 @@ pub const Oracle = struct {
         return found;
     }
 
-    fn member(self: *Oracle, object: anytype, start: usize, style: ir.Style, keys: []const []const u8) Found {
+    fn member(self: *Oracle, object: ir.Object, start: usize, style: ir.Style, keys: []const []const u8) Found {
         var found: Found = .{};
         for (object.properties, 0..) |property, index| {
             if (!self.offered(property) or !mayCome(object, keys, index)) continue;
             const key = self.stringAt(start, style, property.key, 0, none);
             if (key.open) found.open = true;
             for (0..self.text.len + 1) |end| if (key.ends & bit(end) != 0) {
-                found = either(found, self.memberValue(object, end, style, keys, property.key, property.value));
+                found = either(found, self.memberValue(object, end, style, keys, property.key, onlyOf(property.options)));
             };
         }
-        if (object.rest == none or !self.productive_values[object.rest] or !extrasMayCome(object, keys)) return found;
+        const rest = restOf(object);
+        if (rest == none or !self.productive_values[rest] or !extrasMayCome(object, keys)) return found;
         // A key that is not declared: read whatever stands there, in one spelling or in any.
         const key = self.readKey(start, style) orelse return found;
         if (key.end == null) {
@@ -566,10 +569,10 @@ pub const Oracle = struct {
         }
         for (object.properties) |property| if (std.mem.eql(u8, property.key, key.text)) return found;
         if (contains(keys, key.text)) return found;
-        return either(found, self.memberValue(object, key.end.?, style, keys, key.text, object.rest));
+        return either(found, self.memberValue(object, key.end.?, style, keys, key.text, restOf(object)));
     }
 
-    fn memberValue(self: *Oracle, object: anytype, key_end: usize, style: ir.Style, keys: []const []const u8, key: []const u8, item: u32) Found {
+    fn memberValue(self: *Oracle, object: ir.Object, key_end: usize, style: ir.Style, keys: []const []const u8, key: []const u8, item: u32) Found {
         var found: Found = .{};
         const colon = self.skipSpace(bit(key_end), style);
         if (colon & bit(self.text.len) != 0) found.open = true;
@@ -633,12 +636,13 @@ pub const Oracle = struct {
         return false;
     }
 
-    fn anyKey(self: *const Oracle, object: anytype, keys: []const []const u8) bool {
+    fn anyKey(self: *const Oracle, object: ir.Object, keys: []const []const u8) bool {
         for (object.properties, 0..) |property, index| if (self.offered(property) and mayCome(object, keys, index)) return true;
-        return object.rest != none and self.productive_values[object.rest] and extrasMayCome(object, keys);
+        const rest = restOf(object);
+        return rest != none and self.productive_values[rest] and extrasMayCome(object, keys);
     }
 
-    fn mayCome(object: anytype, keys: []const []const u8, index: usize) bool {
+    fn mayCome(object: ir.Object, keys: []const []const u8, index: usize) bool {
         if (contains(keys, object.properties[index].key)) return false;
         if (!object.ordered) return true;
         for (object.properties, 0..) |property, at| {
@@ -656,10 +660,18 @@ pub const Oracle = struct {
         return true;
     }
 
-    fn extrasMayCome(object: anytype, keys: []const []const u8) bool {
+    fn extrasMayCome(object: ir.Object, keys: []const []const u8) bool {
         if (!object.ordered) return true;
         for (object.properties) |property| if (property.required and !contains(keys, property.key)) return false;
         return true;
+    }
+
+    fn restOf(object: ir.Object) u32 {
+        return if (object.others.len == 0) none else onlyOf(object.others[0].options);
+    }
+
+    fn onlyOf(options: []const ir.Option) u32 {
+        return if (options.len == 0) none else options[0].value;
     }
 
     fn contains(keys: []const []const u8, key: []const u8) bool {

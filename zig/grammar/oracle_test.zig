@@ -132,14 +132,14 @@ const Maker = struct {
                 const min: u32 = @intCast(self.below(3));
                 break :string .{ .string = .{ .length_min = min, .length_max = if (self.random.boolean()) none else @intCast(self.below(4)) } };
             },
-            4 => .{ .among = try self.texts() },
+            4 => .{ .string = .{ .among = try self.texts() } },
             5, 6 => .{ .array = .{
-                .prefix = try self.someValues(values, self.below(3)),
-                .rest = self.maybe(values),
+                .prefix = try self.somePlaces(values, self.below(3)),
+                .rest = try self.maybe(values),
                 .items_min = @intCast(self.below(3)),
                 .items_max = if (self.random.boolean()) none else @intCast(self.below(4)),
             } },
-            else => .{ .object = .{ .properties = try self.properties(values), .rest = self.maybe(values), .ordered = self.random.boolean() } },
+            else => .{ .object = .{ .properties = try self.properties(values), .others = try self.others(values), .ordered = self.random.boolean() } },
         };
     }
 
@@ -160,14 +160,23 @@ const Maker = struct {
         return list;
     }
 
-    fn someValues(self: *Maker, values: u32, count: usize) ![]const u32 {
-        const list = try self.arena.alloc(u32, count);
-        for (list) |*value| value.* = self.random.uintLessThan(u32, values);
+    fn somePlaces(self: *Maker, values: u32, count: usize) ![]const []const ir.Option {
+        const list = try self.arena.alloc([]const ir.Option, count);
+        for (list) |*place| place.* = try self.only(values);
         return list;
     }
 
-    fn maybe(self: *Maker, values: u32) u32 {
-        return if (self.random.boolean()) none else self.random.uintLessThan(u32, values);
+    fn others(self: *Maker, values: u32) ![]const ir.KeyClass {
+        const options = try self.maybe(values);
+        return if (options.len == 0) &.{} else self.arena.dupe(ir.KeyClass, &.{.{ .options = options }});
+    }
+
+    fn maybe(self: *Maker, values: u32) ![]const ir.Option {
+        return if (self.random.boolean()) &.{} else self.only(values);
+    }
+
+    fn only(self: *Maker, values: u32) ![]const ir.Option {
+        return self.arena.dupe(ir.Option, &.{.{ .value = self.random.uintLessThan(u32, values) }});
     }
 
     fn properties(self: *Maker, values: u32) ![]const ir.Property {
@@ -179,8 +188,8 @@ const Maker = struct {
             const absent = !required and self.below(6) == 0;
             try list.append(self.arena, .{
                 .key = all[(start + index) % all.len],
-                .value = if (absent) none else self.random.uintLessThan(u32, values),
                 .required = required,
+                .options = if (absent) &.{} else try self.only(values),
             });
         }
         return list.items;
@@ -227,11 +236,11 @@ const Session = struct {
                     for (self.source.nodes, 0..) |node, id| std.debug.print("node {d} {any}\n", .{ id, node });
                     for (self.source.values, 0..) |value, id| for (value.cases) |case| switch (case) {
                         .object => |object| {
-                            std.debug.print("value {d} object rest {d} ordered {}", .{ id, object.rest, object.ordered });
-                            for (object.properties) |property| std.debug.print(" '{f}': {d} {}", .{ std.ascii.hexEscape(property.key, .lower), property.value, property.required });
+                            std.debug.print("value {d} object others {any} ordered {}", .{ id, object.others, object.ordered });
+                            for (object.properties) |property| std.debug.print(" '{f}': {any} {}", .{ std.ascii.hexEscape(property.key, .lower), property.options, property.required });
                             std.debug.print("\n", .{});
                         },
-                        .among => |texts| for (texts) |item| std.debug.print("value {d} text '{f}'\n", .{ id, std.ascii.hexEscape(item, .lower) }),
+                        .string => |string| for (string.among orelse &.{}) |item| std.debug.print("value {d} text '{f}'\n", .{ id, std.ascii.hexEscape(item, .lower) }),
                         .array => |array| std.debug.print("value {d} array {any}\n", .{ id, array }),
                         .number => |number| std.debug.print("value {d} from {s} {} to {s} {}\n", .{ id, number.low.?.decimal, number.low.?.exclusive, number.high.?.decimal, number.high.?.exclusive }),
                         else => std.debug.print("value {d} {any}\n", .{ id, case }),

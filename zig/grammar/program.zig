@@ -335,6 +335,7 @@ const Compiler = struct {
                 known.* = switch (node) {
                     .bytes => |bytes| bytes.len == 0,
                     .token, .marker, .json => false,
+                    .regex => return self.unbuilt(),
                     .text => true,
                     .sequence => |items| for (items) |item| {
                         if (!nullable[item]) break false;
@@ -386,7 +387,7 @@ const Compiler = struct {
     /// The index-th node that can stand at the beginning of this one.
     fn leftChild(self: *const Compiler, node: u32, index: u32) ?u32 {
         return switch (self.source.nodes[node]) {
-            .bytes, .token, .marker, .text, .json => null,
+            .bytes, .token, .marker, .text, .json, .regex => null,
             .choice => |items| if (index < items.len) items[index] else null,
             .sequence => |items| if (index < items.len and (index == 0 or self.program.nullable[items[index - 1]])) items[index] else null,
             .repeat => |repeat| if (index == 0) repeat.item else null,
@@ -414,6 +415,7 @@ const Compiler = struct {
                 cost.* = if (marker.token != none) 1 else bytes.cost[0];
                 break :marker .{ .marker = .{ .token = marker.token, .bytes = bytes } };
             },
+            .regex => return self.unbuilt(),
             .sequence => |items| .{ .sequence = .{ .items = items, .cost = try self.arena.alloc(u32, items.len + 1) } },
             .choice => |items| .{ .choice = items },
             .repeat => |repeat| repeat: {
@@ -546,16 +548,20 @@ const Compiler = struct {
             .null => .{ .literal = .null },
             .true => .{ .literal = .true },
             .false => .{ .literal = .false },
-            .number => |number| .{ .number = try self.numberId(number, if (number.plain) .canonical else style) },
-            .string => |string| .{ .string = .{ .min = string.length_min, .max = string.length_max } },
-            .among => |texts| among: {
+            .number => |number| number: {
+                if (number.multiple_of.len + number.multiple_of_none.len + number.except.len > 0) return self.unbuilt();
+                break :number .{ .number = try self.numberId(number, if (number.plain) .canonical else style) };
+            },
+            .string => |string| string: {
+                if (string.regex != none) return self.unbuilt();
+                const texts = string.among orelse break :string .{ .string = .{ .min = string.length_min, .max = string.length_max } };
                 const list = try self.distinct(texts);
                 try self.texts.append(self.arena, try Texts.create(self.arena, self.gpa, list, "\"", style, true, &self.speller));
-                break :among .{ .among = @intCast(self.texts.items.len - 1) };
+                break :string .{ .among = @intCast(self.texts.items.len - 1) };
             },
-            .array => |array| .{ .array = .{
-                .prefix = try self.valueIds(array.prefix, style),
-                .rest = if (array.rest == none) none else valueId(array.rest, style),
+            .array => |array| if (array.counters.len > 0 or array.unique) self.unbuilt() else .{ .array = .{
+                .prefix = try self.prefixIds(array.prefix, style),
+                .rest = try self.only(array.rest, style),
                 .min = array.items_min,
                 .max = array.items_max,
                 .prefix_cost = &.{},
@@ -589,13 +595,26 @@ const Compiler = struct {
         return known.value_ptr.*;
     }
 
-    fn valueIds(self: *Compiler, values: []const u32, style: ir.Style.Spelling) ir.Error![]const u32 {
-        const ids = try self.arena.alloc(u32, values.len);
-        for (ids, values) |*id, value| id.* = valueId(value, style);
+    fn prefixIds(self: *Compiler, places: []const []const ir.Option, style: ir.Style.Spelling) ir.Error![]const u32 {
+        const ids = try self.arena.alloc(u32, places.len);
+        for (ids, places) |*id, options| id.* = try self.only(options, style);
         return ids;
     }
 
-    fn compileObject(self: *Compiler, object: anytype, style: ir.Style.Spelling) ir.Error!Case {
+    /// The value of a place that has no choice, or `none`.
+    fn only(self: *Compiler, options: []const ir.Option, style: ir.Style.Spelling) ir.Error!u32 {
+        if (options.len == 0) return none;
+        if (options.len > 1 or options[0].counts != 0) return self.unbuilt();
+        return valueId(options[0].value, style);
+    }
+
+    fn unbuilt(self: *Compiler) error{Refused} {
+        return self.budget.refuse(.limit, "this engine cannot enforce that yet", none);
+    }
+
+    fn compileObject(self: *Compiler, object: ir.Object, style: ir.Style.Spelling) ir.Error!Case {
+        const counts = object.counters.len > 0 or object.members_min > 0 or object.members_max != none;
+        if (counts or object.others.len > 1 or object.others.len == 1 and object.others[0].keys != none) return self.unbuilt();
         const keys = try self.scratch.alloc([]const u8, object.properties.len);
         for (keys, object.properties) |*key, property| key.* = property.key;
         const texts = try Texts.create(self.arena, self.gpa, keys, "\":", style, false, &self.speller);
@@ -610,7 +629,7 @@ const Compiler = struct {
             try piece.appendSlice(self.gpa, text.spelled);
             const costs = try self.speller.costs(self.scratch, piece.items);
             property.* = .{
-                .value = if (declared.value == none) none else valueId(declared.value, style),
+                .value = try self.only(declared.options, style),
                 .required = declared.required,
                 .offered = false,
                 .source = text.source,
@@ -624,7 +643,7 @@ const Compiler = struct {
             .keys = texts,
             .properties = properties,
             .source = source,
-            .rest = if (object.rest == none) none else valueId(object.rest, style),
+            .rest = if (object.others.len == 0) none else try self.only(object.others[0].options, style),
             .ordered = object.ordered,
             .words = @intCast((keys.len + 31) / 32),
             .first_required = for (source) |sorted| {
@@ -757,7 +776,7 @@ const Compiler = struct {
             try self.budget.spend(1);
             seen[node] = true;
             node = switch (self.source.nodes[node]) {
-                .bytes, .token, .marker, .text => return none,
+                .bytes, .token, .marker, .text, .regex => return none,
                 .json => |json| return self.blameValue(valueId(json.value, json.style.spelling)),
                 .sequence => |items| for (items) |item| {
                     if (self.program.node_costs[item] == unreachable_cost) break item;

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { schemaCharactersMax, schemaDepthMax } from "../../limits.ts";
 import { writeDecimal } from "../decimal.ts";
-import type { Bound, Case, IrBuilder, Property, ValueId } from "../ir.ts";
+import { type Bound, bare, type Case, type IrBuilder, type Options, only, type Property, type ValueId } from "../ir.ts";
 import { readJson } from "../json-text.ts";
 import { Cases } from "./cases.ts";
 import { draftOf } from "./draft.ts";
@@ -125,7 +125,7 @@ class Lowering {
         return { type: shape.type };
       case "number":
         return {
-          type: "number",
+          ...bare.number,
           integer: shape.whole,
           plain: shape.whole && shape.plain,
           low: bound(shape.low),
@@ -133,7 +133,7 @@ class Lowering {
         };
       case "string": {
         const { length, among } = shape;
-        return { type: "string", lengthMin: length.min, lengthMax: length.max, among: among && [...among] };
+        return { ...bare.string, lengthMin: length.min, lengthMax: length.max, among: among && [...among] };
       }
       case "array":
         return this.#finishArray(shape, pointer);
@@ -146,7 +146,7 @@ class Lowering {
 
   /** Item by item, every layer's schema for it. */
   #finishArray({ layers, size }: Shape & { type: "array" }, pointer: string): Case | undefined {
-    const prefix: ValueId[] = [];
+    const prefix: Options[] = [];
     const prefixMax = Math.min(
       Math.max(0, ...layers.map((layer) => layer.prefix.length)),
       size.max ?? Number.POSITIVE_INFINITY,
@@ -161,13 +161,13 @@ class Lowering {
       // Where an item fits nothing, the array has to end before it.
       if (value === undefined) itemsMax = i;
       if (value === undefined) break;
-      prefix.push(value);
+      prefix.push(only(value));
     }
     const ends = itemsMax !== undefined && itemsMax <= prefix.length;
     const rest = ends ? undefined : this.#valueOf(this.#node(layers.map((layer) => layer.rest)), pointer);
     if (rest === undefined) itemsMax = prefix.length;
     if (size.min > (itemsMax ?? size.min)) return undefined;
-    return { type: "array", prefix, rest, itemsMin: size.min, itemsMax };
+    return { ...bare.array, prefix, rest: only(rest), itemsMin: size.min, itemsMax };
   }
 
   /** Key by key, every layer's schema for it; required names that no layer declares come last. */
@@ -185,9 +185,11 @@ class Lowering {
       const isRequired = mandatory.has(key);
       if (value === undefined && isRequired) return undefined;
       // Without further keys, a key that must be absent is just not there.
-      if (value !== undefined || rest !== undefined) properties.push({ key, value, required: isRequired });
+      if (value !== undefined || rest !== undefined)
+        properties.push({ key, options: only(value), required: isRequired });
     }
-    return { type: "object", properties, rest, ordered: this.#options.ordered };
+    const others = rest === undefined ? [] : [{ keys: undefined, options: only(rest) }];
+    return { ...bare.object, properties, others, ordered: this.#options.ordered };
   }
 }
 
