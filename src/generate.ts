@@ -16,7 +16,11 @@ export type GenerateOptions = {
   /** Refuse a name that is not the model's. */
   readonly strictModels: boolean;
   readonly log?: Log;
+  /** Told of every answer's end. */
+  readonly ended?: (event: EndEvent, calls: number) => void;
 };
+
+export type EndEvent = Extract<Event, { kind: "finish" | "failure" }>;
 
 /**
  * The one place where the rooms meet: a request is rendered, constrained, submitted, and its events are told in the inner
@@ -26,7 +30,7 @@ export async function generate(
   model: Model,
   request: Request,
   signal: AbortSignal,
-  { strictModels, log = standardLog }: GenerateOptions,
+  { strictModels, log = standardLog, ended }: GenerateOptions,
 ): Promise<Result<Answer, Failure>> {
   if (strictModels && request.model !== undefined && request.model !== model.id) {
     return fail({ kind: "model_not_found", model: request.model });
@@ -38,11 +42,17 @@ export async function generate(
     const message = `Invalid value for 'logit_bias': the model has no token ${unknown.token}.`;
     return fail({ kind: "invalid", message, param: "logit_bias" });
   }
+  const strange =
+    typeof request.prompt === "object" && request.prompt.find((token) => token >= model.engine.vocabularyCount);
+  if (typeof strange === "number") {
+    const message = `Invalid value for 'prompt': the model has no token ${strange}.`;
+    return fail({ kind: "invalid", message, param: "prompt", code: "invalid_value" });
+  }
   const prompt = model.render(request);
   if (!prompt.ok) return prompt;
   const constrained = model.constrain(request);
   if (!constrained.ok) return constrained;
-  const { constraint, ir, stopTokens, failureOf } = constrained.value;
+  const { constraint, relaxed, ir, stopTokens, failureOf } = constrained.value;
 
   let grammar: Grammar | undefined;
   if (ir !== undefined) {
@@ -73,16 +83,22 @@ export async function generate(
   const generation = submitted.value;
   const abort = () => generation.cancel();
   signal.addEventListener("abort", abort, { once: true });
+  const custom = new Set(request.tools.filter((tool) => tool.custom !== undefined).map(({ name }) => name));
   const events = toEvents(stepped(generation, model.processors), {
     stop: request.stop,
     holdCalls: request.holdCalls,
     constraint,
     tokenBytes: (token) => tokenBytes(model.tokenizer.vocabulary, token),
     callId,
+    isCustom: (name) => custom.has(name),
     cancel: abort,
   });
   const release = () => signal.removeEventListener("abort", abort);
-  return ok({ model: model.id, constraint, events: watched(events, request, log, release) });
+  const end = (event: EndEvent, calls: number) => {
+    logEnd(event, request, calls, log);
+    ended?.(event, calls);
+  };
+  return ok({ model: model.id, constraint, relaxed, events: watched(events, request, { log, end, release }) });
 }
 
 /** More than any context. */
@@ -103,35 +119,35 @@ async function* stepped(
   }
 }
 
-/** Logs how an answer ended. A bug on the way becomes its last event, since its headers are long gone. */
+/** Tells how an answer ended. A bug on the way becomes its last event, since its headers are long gone. */
 async function* watched(
   events: AsyncIterable<Event>,
   request: Request,
-  log: Log,
-  release: () => void,
+  {
+    log,
+    end,
+    release,
+  }: { readonly log: Log; readonly end: (event: EndEvent, calls: number) => void; readonly release: () => void },
 ): AsyncGenerator<Event, void> {
   let calls = 0;
   try {
     for await (const event of events) {
       if (event.kind === "call_end") calls++;
-      if (event.kind === "finish" || event.kind === "failure") logEnd(event, request, calls, log);
+      if (event.kind === "finish" || event.kind === "failure") end(event, calls);
       yield event;
     }
   } catch (error) {
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
     log("error", "bug", { request: request.id, reason });
-    yield { kind: "failure", failure: { kind: "engine", message: "Internal server error." } };
+    const event = { kind: "failure", failure: { kind: "engine", message: "Internal server error." } } as const;
+    end(event, calls);
+    yield event;
   } finally {
     release();
   }
 }
 
-function logEnd(
-  event: Extract<Event, { kind: "finish" | "failure" }>,
-  request: Request,
-  calls: number,
-  log: Log,
-): void {
+function logEnd(event: EndEvent, request: Request, calls: number, log: Log): void {
   const choice = request.toolChoice.mode;
   if (isForced(request.toolChoice) && calls === 0) {
     const reason = event.kind === "finish" ? event.reason.kind : event.failure.kind;

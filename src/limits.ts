@@ -36,9 +36,14 @@ export const noiseContextMax = 32_768;
 
 // Chat requests
 
-/** Names in the header that reports unread fields, and characters of each: a header stays far below what proxies allow. */
-export const ignoredNamesMax = 16;
-export const ignoredNameLengthMax = 64;
+/** Names in a header that lists the caller's own, and characters of each: a header stays far below what proxies allow. */
+export const headerNamesMax = 16;
+export const headerNameLengthMax = 128;
+/** Words of a lexicon in a request, and UTF-16 units of each: larger lists belong into the server's file. */
+export const lexiconWordsMax = 100_000;
+export const lexiconWordLengthMax = 256;
+/** Choices of one request, as OpenAI's users send them; each takes a slot. */
+export const choicesMax = 8;
 /** Tools of one request; twice what the largest agents send. */
 export const toolsMax = 1024;
 /** Stop strings of one request; OpenAI takes 4, llama.cpp's users send more. */

@@ -1,10 +1,10 @@
+import type { Service } from "./api/service.ts";
 import { type Config, product, readCommand } from "./config.ts";
 import { diagnose } from "./doctor.ts";
 import { libraryPath } from "./engine/library.ts";
 import { type LoadedModel, loadModel } from "./generate/load.ts";
 import { type Log, log as standardLog } from "./generate/log.ts";
-import { generate } from "./generate.ts";
-import type { Request } from "./generation/request.ts";
+import { modelService } from "./generate/service.ts";
 import { ok, type Result } from "./generation/result.ts";
 import { pingMs, stopGraceMs } from "./limits.ts";
 import { modelsFolder } from "./models/catalog.ts";
@@ -69,15 +69,13 @@ async function serve(config: Config, library: string): Promise<void> {
 }
 
 /** What the api rooms need, over one model. */
-function serviceOf({ model, detection }: LoadedModel, config: Config, log: Log) {
-  const { dialect, generic } = detection;
-  const { contextMax } = model.engine;
-  const created = Math.floor(Date.now() / 1000);
+function serviceOf({ model, detail }: LoadedModel, config: Config, log: Log): Service {
   return {
-    answer: (request: Request, signal: AbortSignal) => generate(model, request, signal, { ...config, log }),
-    models: [{ id: model.id, created, contextMax, dialect: dialect.name, dialectDetected: !generic }],
+    ...modelService(model, detail, { ...config, log }),
     holdCalls: config.holdCalls,
     pingMs,
+    strictFields: false,
+    lexicon: undefined,
   };
 }
 

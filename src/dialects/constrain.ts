@@ -1,12 +1,13 @@
 import type { Constraint } from "../generation/answer.ts";
 import type { Failure } from "../generation/failure.ts";
-import type { Policy, Request, Tool } from "../generation/request.ts";
+import type { AnswerFormat, Policy, Request, Tool } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { isForced } from "../generation/tool-choice.ts";
 import { encodeIr } from "../grammar/encode.ts";
 import { type Ir, type IrBuilder, irBuilder, type JsonStyle, type NodeId, type ValueId } from "../grammar/ir.ts";
 import { lowerSchema, type SchemaOptions } from "../grammar/json-schema/lower.ts";
 import type { Refusal } from "../grammar/json-schema/schema.ts";
+import { lowerGrammar } from "../grammar/source.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { CallableTool, Dialect } from "./dialect.ts";
 import { framer } from "./frame.ts";
@@ -18,6 +19,7 @@ export function constrain(request: Request, context: ConstrainContext): Result<C
   const { constraint, ir, sources } = built.value;
   return ok({
     constraint,
+    relaxed: [],
     ir: ir && encodeIr(ir),
     stopTokens: context.tokenizer.stopTokens,
     failureOf: (failure) => compileFailure(failure, sources),
@@ -33,6 +35,8 @@ export type ConstrainContext = {
 
 export type Constrained = {
   readonly constraint: Constraint;
+  /** See Answer. */
+  readonly relaxed: readonly string[];
   /** An encoded Ir; undefined where nothing is constrained. */
   readonly ir: Uint8Array<ArrayBuffer> | undefined;
   readonly stopTokens: readonly number[];
@@ -53,12 +57,9 @@ export function grammarOf(
 
   let fitting: NodeId | undefined;
   if (answer.kind !== "text") {
-    const schema = answer.kind === "json_schema" ? answer.schema : "{}";
-    const param = answer.kind === "json_schema" ? answer.param : "";
-    const options = { ...schemaOptions(policy, "schema"), objectsOnly: answer.kind === "json_object" };
-    const value = lowered(builder, schema, options, sources, { subject: "", param });
-    if (!value.ok) return value;
-    fitting = channel("text", builder.node({ kind: "json", value: value.value, style: jsonStyle(policy) }));
+    const node = answerNode(builder, answer, policy, sources);
+    if (!node.ok) return node;
+    fitting = channel("text", node.value);
   }
   const offered = offeredTools(request);
   if (offered.length === 0) {
@@ -108,6 +109,23 @@ function offeredTools({ tools, toolChoice }: Request): readonly Tool[] {
     default:
       return toolChoice satisfies never;
   }
+}
+
+/** What fits the format of an answer. */
+function answerNode(
+  builder: IrBuilder,
+  answer: Exclude<AnswerFormat, { kind: "text" }>,
+  policy: Policy,
+  sources: Sources,
+): Result<NodeId, Failure> {
+  if (answer.kind === "grammar") {
+    const node = lowerGrammar(builder, answer.source);
+    return node.ok ? node : fail(grammarFailure(answer, node.failure));
+  }
+  const { schema, param } = answer.kind === "json_schema" ? answer : { schema: "{}", param: "" };
+  const options = { ...schemaOptions(policy, "schema"), objectsOnly: answer.kind === "json_object" };
+  const value = lowered(builder, schema, options, sources, { subject: "", param });
+  return value.ok ? ok(builder.node({ kind: "json", value: value.value, style: jsonStyle(policy) })) : value;
 }
 
 /** A tool without parameters takes the empty object. */
@@ -167,4 +185,14 @@ function schemaFailure(
   const whose = subject === "" ? "Invalid schema" : `Invalid schema for function '${subject}'`;
   const message = `${whose}: ${what}${where} ${reason}.`;
   return { kind: "constraint", message, pointer, keyword, ...(param === "" ? {} : { param }) };
+}
+
+function grammarFailure(
+  { source, param }: Extract<AnswerFormat, { kind: "grammar" }>,
+  { pointer, keyword, reason }: Refusal,
+): Failure {
+  const what = keyword === "" ? "it" : `'${keyword}'`;
+  const where = pointer === "" ? "" : ` at '${pointer}'`;
+  const message = `Invalid ${source.syntax} grammar: ${what}${where} ${reason}.`;
+  return { kind: "constraint", message, pointer, keyword, param };
 }

@@ -31,6 +31,7 @@ async function eventsOf(
     constraint: "none",
     tokenBytes: (token) => Uint8Array.of(token),
     callId: () => `call_${ids++}`,
+    isCustom: () => false,
     cancel: () => cancelled++,
     ...options,
   });

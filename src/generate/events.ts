@@ -12,6 +12,8 @@ export type EventOptions = {
   readonly constraint: Constraint;
   readonly tokenBytes: (token: number) => Uint8Array;
   readonly callId: () => string;
+  /** Whether calls of this name carry raw input instead of arguments. */
+  readonly isCustom: (name: string) => boolean;
   /** Tells the engine to stop; its `finish` still comes. */
   readonly cancel: () => void;
 };
@@ -188,36 +190,43 @@ class OpenCall {
   readonly nameDecoder = utf8Decoder();
   name = "";
   readonly #writer = new ArgumentWriter();
+  readonly #input = utf8Decoder();
   readonly #id: string;
-  readonly #hold: boolean;
+  readonly #options: EventOptions;
   #begun = false;
   #held = "";
 
   constructor(index: number, options: EventOptions) {
     this.index = index;
     this.#id = options.callId();
-    this.#hold = options.holdCalls;
+    this.#options = options;
   }
 
+  /** `closed`: the call's own end was written. Raw input says nothing about where it ends. */
   isComplete(closed: boolean): boolean {
-    return this.#writer.isComplete(closed);
+    return this.#isCustom ? closed : this.#writer.isComplete(closed);
   }
 
   *write(channel: BytesEvent["channel"], bytes: Uint8Array): Generator<Event, void> {
-    yield* this.#arguments(this.#writer.write(channel, bytes));
+    const raw = channel === "custom_input";
+    yield* this.#arguments(raw ? this.#input.decode(bytes, { stream: true }) : this.#writer.write(channel, bytes));
   }
 
   *end(): Generator<Event, void> {
-    const text = this.#writer.end();
-    if (this.#hold) {
+    const text = this.#isCustom ? this.#input.decode() : this.#writer.end();
+    if (this.#options.holdCalls) {
       yield this.#begin();
       yield { kind: "call_arguments", index: this.index, text: this.#held + text };
     } else yield* this.#arguments(text);
     yield { kind: "call_end", index: this.index };
   }
 
+  get #isCustom(): boolean {
+    return this.#options.isCustom(this.name);
+  }
+
   *#arguments(text: string): Generator<Event, void> {
-    if (this.#hold) {
+    if (this.#options.holdCalls) {
       this.#held += text;
       return;
     }
@@ -227,7 +236,7 @@ class OpenCall {
 
   #begin(): Event {
     this.#begun = true;
-    return { kind: "call_begin", index: this.index, id: this.#id, name: this.name };
+    return { kind: "call_begin", index: this.index, id: this.#id, name: this.name, custom: this.#isCustom };
   }
 }
 

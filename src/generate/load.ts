@@ -5,10 +5,12 @@ import type { Dialect } from "../dialects/dialect.ts";
 import { openLibrary } from "../engine/library.ts";
 import { type NativeModel, openEngine } from "../engine/native.ts";
 import { openVocabulary } from "../engine/vocabulary.ts";
+import type { ModelDetail } from "../generation/model-detail.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { noiseContextMax } from "../limits.ts";
 import { renderPrompt } from "../prompt/render.ts";
 import { type ChatTemplate, chatTemplate, renderProbe } from "../prompt/template.ts";
+import { describeModel } from "./describe.ts";
 import type { Model } from "./model.ts";
 import { loadProcessors } from "./processors.ts";
 import { type ModelSource, readSource } from "./source.ts";
@@ -16,6 +18,7 @@ import { type ModelSource, readSource } from "./source.ts";
 export type LoadedModel = Disposable & {
   readonly model: Model;
   readonly detection: Detection;
+  readonly detail: ModelDetail;
   /** Sentences that whoever starts the server should read. */
   readonly notes: readonly string[];
 };
@@ -64,6 +67,7 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
       processors: processors.value,
     },
     detection,
+    detail: describeModel({ source, template, detection, contextMax: engine.contextMax }),
     notes: notesOf(template, detection),
     [Symbol.dispose]() {
       engine[Symbol.dispose]();

@@ -13,7 +13,7 @@ export type Model = {
   readonly engine: Engine;
   readonly tokenizer: Tokenizer;
   /** The conversation as the model reads it. */
-  readonly render: (request: Request) => Result<Pick<Prompt, "tokens">, Failure>;
+  readonly render: (request: Request) => Result<Prompt, Failure>;
   /** What may be said in answer. */
   readonly constrain: (request: Request) => Result<Constrained, Failure>;
   readonly processors: readonly LogitsProcessor[];

@@ -18,6 +18,8 @@ export type ModelSource = {
   readonly template: string | undefined;
   /** Undefined: no weights. */
   readonly manifest: Manifest | undefined;
+  /** Of all shards. */
+  readonly fileBytes: number;
 };
 
 /** Reads what the command line names. The failure is a sentence for the user. */
@@ -40,16 +42,17 @@ function readModel(wanted: string, home: string): Result<ModelSource, string> {
   if (!card.ok) return fail(card.failure.message);
   const tokenizer = loadTokenizer(card.value);
   if (!tokenizer.ok) return fail(tokenizer.failure.message);
-  const { id, chatTemplate: template, manifest } = card.value;
+  const { id, chatTemplate: template, manifest, fileBytes } = card.value;
   const { special } = card.value.tokenizer;
-  return ok({ id, tokenizer: tokenizer.value, special: specialTexts(tokenizer.value, special), template, manifest });
+  const texts = specialTexts(tokenizer.value, special);
+  return ok({ id, tokenizer: tokenizer.value, special: texts, template, manifest, fileBytes });
 }
 
 /** The vocabulary of a GGUF model or of a tokenizer.json, for logits that come from nowhere. */
 function readVocabulary(path: string): Result<ModelSource, string> {
   if (!path.endsWith(".json")) {
     const model = readModel(path, "");
-    return model.ok ? ok({ ...model.value, id: `noise-${model.value.id}`, manifest: undefined }) : model;
+    return model.ok ? ok({ ...model.value, id: `noise-${model.value.id}`, manifest: undefined, fileBytes: 0 }) : model;
   }
   const tokenizer = jsonTokenizer(path, undeclared);
   if (!tokenizer.ok) return fail(`${path}: ${tokenizer.failure}`);
@@ -60,6 +63,7 @@ function readVocabulary(path: string): Result<ModelSource, string> {
     special,
     template: undefined,
     manifest: undefined,
+    fileBytes: 0,
   });
 }
 

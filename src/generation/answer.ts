@@ -5,6 +5,8 @@ export type Answer = {
   /** Id of the model that answers, whatever the request called it. */
   readonly model: string;
   readonly constraint: Constraint;
+  /** What `policy.relax` widened: JSON pointers into the schemas, each after the `param` of its schema. */
+  readonly relaxed: readonly string[];
   readonly events: AsyncIterable<Event>;
 };
 

@@ -2,7 +2,7 @@ import type { Failure } from "./failure.ts";
 
 /**
  * The inner answer: a stream of these in order. Text is whole code points. For a call, exactly one `call_begin`, then its
- * argument text in pieces whose concatenation is one JSON object, then `call_end`. The last event is always `finish`
+ * argument text in pieces whose concatenation is one JSON object (the raw input of a custom call), then `call_end`. The last event is always `finish`
  * or `failure`, and nothing follows it.
  */
 export type Event =
@@ -10,7 +10,13 @@ export type Event =
   | { readonly kind: "progress"; readonly done: number; readonly total: number }
   | { readonly kind: "reasoning"; readonly text: string }
   | { readonly kind: "text"; readonly text: string; readonly logprobs: readonly TokenLogprob[] }
-  | { readonly kind: "call_begin"; readonly index: number; readonly id: string; readonly name: string }
+  | {
+      readonly kind: "call_begin";
+      readonly index: number;
+      readonly id: string;
+      readonly name: string;
+      readonly custom: boolean;
+    }
   | { readonly kind: "call_arguments"; readonly index: number; readonly text: string }
   | { readonly kind: "call_end"; readonly index: number }
   | { readonly kind: "finish"; readonly reason: FinishReason; readonly usage: Usage }

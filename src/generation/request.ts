@@ -1,3 +1,5 @@
+import type { GrammarSource } from "./grammar-source.ts";
+
 /**
  * The inner request: what is asked, free of any wire protocol. An api room decodes its shape into this and
  * nothing else; generate.ts is its only reader.
@@ -10,10 +12,16 @@ export type Request = {
   /** As the caller named it; undefined means the loaded model. */
   readonly model: string | undefined;
   readonly messages: readonly Message[];
+  /**
+   * Instead of a conversation, and then `messages` is empty: text as it stands, in which special tokens are read as such, or tokens.
+   */
+  readonly prompt?: string | Uint32Array<ArrayBuffer>;
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
   /** False allows at most one call (exactly one where a call is forced). */
   readonly parallelCalls: boolean;
+  /** What is pinned where a call is not forced: its frame and the arguments, as by default, or the frame alone. */
+  readonly toolStrict?: "envelope" | "schema";
   readonly answer: AnswerFormat;
   readonly sampling: Sampling;
   /** Limit of generated tokens; undefined means what the context leaves. */
@@ -46,8 +54,9 @@ export type Content = string | readonly { readonly type: "text"; readonly text: 
 export type Call = {
   readonly id: string;
   readonly name: string;
-  /** JSON text of the arguments object, as received. */
+  /** JSON text of the arguments object, as received; the raw input of a custom call. */
   readonly arguments: string;
+  readonly custom?: boolean;
 };
 
 export type Tool = {
@@ -56,6 +65,8 @@ export type Tool = {
   /** JSON Schema text of the arguments; undefined takes an empty object. */
   readonly parameters: string | undefined;
   readonly strict: boolean;
+  /** Its input is free text, or fits the grammar; `parameters` is then undefined. */
+  readonly custom?: { readonly format: GrammarSource | undefined };
   /** Where the schema stands in the caller's request, for error messages: `tools[0].function.parameters`. */
   readonly param: string;
   /** The tool exactly as it came, as JSON text: what templates render. */
@@ -72,8 +83,11 @@ export type ToolChoice =
 
 export type AnswerFormat =
   | { readonly kind: "text" }
+  /** Any JSON value. */
+  | { readonly kind: "json" }
   | { readonly kind: "json_object" }
-  | { readonly kind: "json_schema"; readonly schema: string; readonly param: string };
+  | { readonly kind: "json_schema"; readonly schema: string; readonly param: string }
+  | { readonly kind: "grammar"; readonly source: GrammarSource; readonly param: string };
 
 export type Sampling = {
   /** 0 is greedy. */
@@ -104,4 +118,6 @@ export type Policy = {
   readonly spelling: "canonical" | "spec";
   /** Whether known formats constrain, as they do by default, or say nothing. */
   readonly format?: "assert" | "annotate";
+  /** What cannot be enforced is widened and reported instead of refused. */
+  readonly relax?: boolean;
 };

@@ -27,6 +27,7 @@ export function renderPrompt(
   now: Date,
   contextMax?: number,
 ): Result<Prompt, Failure> {
+  if (request.prompt !== undefined) return plainPrompt(tokenizer, request.prompt, contextMax);
   const text = renderText(template, request, now);
   if (!text.ok) return text;
   return ok({ text: text.value, tokens: promptTokens(tokenizer, text.value, contextMax) });
@@ -56,12 +57,31 @@ export function renderText(template: ChatTemplate, request: Request, now: Date):
   });
 }
 
+/** Text or tokens as they stand. Without any the model begins where texts begin. */
+function plainPrompt(
+  tokenizer: Tokenizer,
+  prompt: string | Uint32Array<ArrayBuffer>,
+  contextMax: number | undefined,
+): Result<Prompt, Failure> {
+  const given = typeof prompt === "string" ? promptTokens(tokenizer, prompt, contextMax) : prompt;
+  const start = tokenizer.bos ?? tokenizer.stopTokens[0];
+  const tokens = given.length === 0 && start !== undefined ? Uint32Array.of(start) : given;
+  if (tokens.length === 0) return fail({ kind: "invalid", message: "The prompt is empty.", param: "prompt" });
+  if (typeof prompt === "string") return ok({ text: prompt, tokens });
+  return ok({ text: new TextDecoder().decode(tokenizer.decode([...prompt], { special: true })), tokens });
+}
+
 /** Special tokens are taken as such; a BOS comes first where the model wants one and the template wrote none. */
 export function promptTokens(tokenizer: Tokenizer, text: string, contextMax?: number): Uint32Array<ArrayBuffer> {
   const tokens = tokenizer.encode(text, {
     special: true,
     ...(contextMax === undefined ? {} : { tokensMax: contextMax }),
   });
+  return withBos(tokenizer, tokens);
+}
+
+/** A BOS in front, where the model wants one and there is none. */
+export function withBos(tokenizer: Tokenizer, tokens: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
   const { bos, addBos } = tokenizer;
   if (!addBos || bos === undefined || tokens[0] === bos) return tokens;
   const whole = new Uint32Array(tokens.length + 1);

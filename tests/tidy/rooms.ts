@@ -4,7 +4,19 @@
  */
 export const typescriptRooms: Rooms = {
   executable: ["engine", "main", "models"],
-  main: ["config", "doctor", "engine", "generate", "generation", "limits", "models", "prompt", "server", "tokenizer"],
+  main: [
+    "api",
+    "config",
+    "doctor",
+    "engine",
+    "generate",
+    "generation",
+    "limits",
+    "models",
+    "prompt",
+    "server",
+    "tokenizer",
+  ],
   doctor: ["engine", "models"],
   server: ["api", "config", "engine", "generate", "generation", "limits", "models"],
   generate: ["config", "dialects", "engine", "generation", "grammar", "limits", "models", "prompt", "tokenizer"],

@@ -43,7 +43,7 @@ const stop: Event = { kind: "finish", reason: { kind: "stop" }, usage };
 const calls: Event = { kind: "finish", reason: { kind: "calls" }, usage };
 const text = (text: string): Event => ({ kind: "text", text, logprobs: [] });
 const aCall: readonly Event[] = [
-  { kind: "call_begin", index: 0, id: "call_a", name: "f" },
+  { kind: "call_begin", index: 0, id: "call_a", name: "f", custom: false },
   { kind: "call_arguments", index: 0, text: '{"x":' },
   { kind: "call_arguments", index: 0, text: '"ü"}' },
   { kind: "call_end", index: 0 },
@@ -122,7 +122,7 @@ test("a call: id, type and name once, then its arguments", async () => {
 
 test("a held call is one chunk", async () => {
   const events: Event[] = [
-    { kind: "call_begin", index: 0, id: "call_a", name: "f" },
+    { kind: "call_begin", index: 0, id: "call_a", name: "f", custom: false },
     { kind: "call_arguments", index: 0, text: "{}" },
     { kind: "call_end", index: 0 },
     calls,

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
-import { ignoredNameLengthMax, ignoredNamesMax } from "../../limits.ts";
 import { readJson } from "../body.ts";
+import { responseHeaders } from "../response-headers.ts";
 import type { Service } from "../service.ts";
 import { sseResponse } from "../sse.ts";
 import { decodeChat } from "./decode.ts";
@@ -37,7 +37,7 @@ async function chat(service: Service, http: Request, server: Connection): Promis
   const gone = new AbortController();
   const answer = await service.answer(request, AbortSignal.any([http.signal, gone.signal]));
   if (!answer.ok) return errorResponse(answer.failure);
-  const { model, constraint, events } = answer.value;
+  const { model, events } = answer.value;
   const frame: ChatFrame = {
     id,
     created: Math.floor(Date.now() / 1000),
@@ -47,10 +47,7 @@ async function chat(service: Service, http: Request, server: Connection): Promis
     logprobs: request.logprobs !== undefined,
     includeUsage,
   };
-  const headers = {
-    "x-tenon-constraint": constraint,
-    ...(ignored.length === 0 ? {} : { "x-tenon-ignored": headerList(ignored) }),
-  };
+  const headers = responseHeaders(answer.value, ignored);
   if (stream) {
     const onCancel = () => gone.abort();
     return sseResponse(encodeStream(frame, events), { pingMs: service.pingMs, headers, onCancel });
@@ -66,14 +63,6 @@ function decodePath(path: string): string {
   } catch {
     return path;
   }
-}
-
-/** Names of the caller's fields, cut down to what a header can carry. */
-function headerList(names: readonly string[]): string {
-  return names
-    .slice(0, ignoredNamesMax)
-    .map((name) => name.slice(0, ignoredNameLengthMax).replace(/[^\w.-]/g, "?"))
-    .join(", ");
 }
 
 function encodeModel(model: Service["models"][number]) {

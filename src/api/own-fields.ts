@@ -1,0 +1,124 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Failure } from "../generation/failure.ts";
+import type { AnswerFormat, Policy, Request } from "../generation/request.ts";
+import { fail, ok, type Result } from "../generation/result.ts";
+import { lexiconWordLengthMax, lexiconWordsMax, whitespaceMax } from "../limits.ts";
+import { open, optional } from "./fields.ts";
+import type { Service } from "./service.ts";
+import { sourceAt } from "./source.ts";
+
+const schema = Type.Union([open({}), Type.Boolean()], { description: "a JSON Schema" });
+const format = Type.Union([Type.Literal("json"), Type.Literal("text")], { description: "'json' or 'text'" });
+const words = Type.Array(Type.String({ minLength: 1, maxLength: lexiconWordLengthMax }), {
+  minItems: 1,
+  maxItems: lexiconWordsMax,
+});
+const lexicon = Type.Union([Type.Boolean(), words, open({ words: optional(words), fold: optional(Type.Boolean()) })], {
+  description: "a boolean, a list of words, or an object with 'words' and 'fold'",
+});
+
+/** Tenon's own fields, which every shape takes beside its own. The names llamay uses mean the same. */
+export const ownFields = {
+  tenon_schema: optional(schema),
+  tenon_format: optional(format),
+  tenon_lexicon: optional(lexicon),
+  tenon_hold_calls: optional(Type.Boolean()),
+  tenon_tool_strict: optional(
+    Type.Union([Type.Literal("envelope"), Type.Literal("schema")], { description: "'envelope' or 'schema'" }),
+  ),
+  tenon_policy: optional(
+    open({
+      additional: optional(
+        Type.Union([Type.Literal("closed"), Type.Literal("spec")], { description: "'closed' or 'spec'" }),
+      ),
+      order: optional(Type.Union([Type.Literal("any"), Type.Literal("schema")], { description: "'any' or 'schema'" })),
+      whitespace: optional(
+        Type.Union([Type.Literal("compact"), Type.Literal("flexible"), Type.Integer({ minimum: 0, maximum: 0xffff })], {
+          description: "'compact', 'flexible' or a number of characters",
+        }),
+      ),
+      format: optional(
+        Type.Union([Type.Literal("assert"), Type.Literal("annotate")], { description: "'assert' or 'annotate'" }),
+      ),
+      spelling: optional(
+        Type.Union([Type.Literal("canonical"), Type.Literal("spec")], { description: "'canonical' or 'spec'" }),
+      ),
+      relax: optional(Type.Boolean()),
+    }),
+  ),
+  llamay_schema: optional(schema),
+  llamay_format: optional(format),
+  llamay_lexicon: optional(lexicon),
+};
+
+const ownBody = open(ownFields);
+export type OwnBody = Static<typeof ownBody>;
+
+/** A format that a request asks for, and the caller's field that asks. */
+export type NamedFormat = { readonly field: string; readonly format: AnswerFormat };
+
+export type OwnFields = Pick<Request, "answer" | "holdCalls" | "policy"> & Pick<Required<Request>, "toolStrict">;
+
+/**
+ * What the own fields ask for, with the answer's format that they or the shape's own fields (`named`) ask for: two of them are
+ * refused by both names, since constraints are not composed. `text` is the body's.
+ */
+export function decodeOwnFields(
+  body: OwnBody,
+  text: string,
+  service: Pick<Service, "holdCalls" | "lexicon">,
+  named: readonly NamedFormat[],
+): Result<OwnFields, Failure> {
+  const formats = [...named];
+  for (const field of ["tenon_schema", "llamay_schema"] as const) {
+    if (body[field] === undefined || body[field] === null) continue;
+    formats.push({ field, format: { kind: "json_schema", schema: sourceAt(text, [field]), param: field } });
+  }
+  for (const field of ["tenon_format", "llamay_format"] as const) {
+    if (body[field] === "json") formats.push({ field, format: { kind: "json" } });
+  }
+  for (const field of ["tenon_lexicon", "llamay_lexicon"] as const) {
+    const asked = body[field];
+    if (asked === undefined || asked === null || asked === false) continue;
+    const list = lexiconOf(asked, field, service.lexicon);
+    if (!list.ok) return list;
+    formats.push({ field, format: { kind: "grammar", source: list.value, param: field } });
+  }
+  const answer = onlyFormat(formats);
+  if (!answer.ok) return answer;
+  return ok({
+    answer: answer.value,
+    holdCalls: body.tenon_hold_calls ?? service.holdCalls,
+    toolStrict: body.tenon_tool_strict ?? "schema",
+    policy: policyOf(body.tenon_policy),
+  });
+}
+
+function onlyFormat(formats: readonly NamedFormat[]): Result<AnswerFormat, Failure> {
+  const [first, second] = formats.filter(({ format }) => format.kind !== "text");
+  if (first === undefined) return ok({ kind: "text" });
+  if (second === undefined) return ok(first.format);
+  const message = `Cannot use both ${first.field} and ${second.field}: two constraints cannot be composed.`;
+  return fail({ kind: "invalid", message, param: second.field, code: "invalid_value" });
+}
+
+type LexiconField = Exclude<NonNullable<OwnBody["tenon_lexicon"]>, false>;
+
+function lexiconOf(asked: LexiconField, param: string, served: Service["lexicon"]) {
+  const { words, fold } = asked === true ? {} : Array.isArray(asked) ? { words: asked } : asked;
+  const list = words ?? served;
+  if (list !== undefined) return ok({ syntax: "lexicon", words: list, fold: fold ?? false } as const);
+  const message = `'${param}' names no words, and the server was started without --lexicon.`;
+  return fail<Failure>({ kind: "invalid", message, param, code: "invalid_value" });
+}
+
+function policyOf(policy: OwnBody["tenon_policy"]): Policy {
+  return {
+    additional: policy?.additional ?? "closed",
+    order: policy?.order ?? undefined,
+    whitespace: policy?.whitespace ?? whitespaceMax,
+    spelling: policy?.spelling ?? "canonical",
+    format: policy?.format ?? "assert",
+    relax: policy?.relax ?? false,
+  };
+}
