@@ -57,7 +57,7 @@ fn attempt(vocabulary: *const vocabulary_room.Vocabulary, bytes: []const u8, ran
     var mask: [8]u32 = undefined;
     const out = mask[0..vocabulary.words()];
     for (0..8) |_| {
-        try matcher.mask(out, if (random.boolean()) matcher.cost() + 2 else std.math.maxInt(u32));
+        try matcher.mask(out, if (random.boolean()) matcher.cost() +| 2 else std.math.maxInt(u32));
         var choices: [256]u32 = undefined;
         var count: usize = 0;
         for (0..vocabulary.count) |token| if (out[token >> 5] >> @intCast(token & 31) & 1 != 0) {

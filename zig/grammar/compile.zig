@@ -1,0 +1,667 @@
+//! From the intermediate form to a program, for one vocabulary: structure is checked, automata are built, costs are found as least fixed
+//! points, and what nothing satisfies is taken out.
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const vocabulary_room = @import("../vocabulary.zig");
+const Vocabulary = vocabulary_room.Vocabulary;
+const StringTables = vocabulary_room.StringTables;
+const ir = @import("ir.zig");
+const number_room = @import("number.zig");
+const spelling = @import("spelling.zig");
+const Speller = spelling.Speller;
+const Texts = @import("texts.zig").Texts;
+const Terminators = @import("terminators.zig").Terminators;
+const GraphPool = @import("graph_pool.zig").GraphPool;
+const program_room = @import("program.zig");
+const Program = program_room.Program;
+const Node = program_room.Node;
+const Bytes = program_room.Bytes;
+const Value = program_room.Value;
+const Case = program_room.Case;
+const Literal = program_room.Literal;
+const Array = program_room.Array;
+const Object = program_room.Object;
+const Property = program_room.Property;
+
+const none = ir.none;
+const unreachable_cost = spelling.unreachable_cost;
+
+/// `ir_bytes` is what src/grammar/encode.ts writes, borrowed for the call. The vocabulary has to outlive the program.
+pub fn compile(gpa: Allocator, vocabulary: *const Vocabulary, ir_bytes: []const u8, refusal: *ir.Refusal) ir.Error!*Program {
+    var budget: ir.Budget = .{ .refusal = refusal };
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    errdefer arena_state.deinit();
+    var scratch_state: std.heap.ArenaAllocator = .init(gpa);
+    defer scratch_state.deinit();
+    const source = try ir.decode(arena_state.allocator(), ir_bytes, vocabulary.count, &budget);
+    const self = try gpa.create(Program);
+    errdefer gpa.destroy(self);
+    var compiler: Compiler = .{
+        .arena = arena_state.allocator(),
+        .scratch = scratch_state.allocator(),
+        .gpa = gpa,
+        .source = source,
+        .vocabulary = vocabulary,
+        .budget = &budget,
+        .program = self,
+    };
+    try compiler.run();
+    self.graphs = try GraphPool.create(gpa);
+    self.arena = arena_state.state;
+    return self;
+}
+
+const Compiler = struct {
+    /// For what the program keeps.
+    arena: Allocator,
+    /// For what it does not.
+    scratch: Allocator,
+    gpa: Allocator,
+    source: ir.Ir,
+    vocabulary: *const Vocabulary,
+    budget: *ir.Budget,
+    program: *Program,
+    speller: Speller = undefined,
+    styles: std.ArrayList(ir.Style) = .empty,
+    cases: std.ArrayList(Case) = .empty,
+    numbers: std.ArrayList(number_room.Automaton) = .empty,
+    number_ids: std.StringHashMapUnmanaged(u32) = .empty,
+    texts: std.ArrayList(Texts) = .empty,
+    terminators: std.ArrayList(Terminators) = .empty,
+    /// Values once for each spelling; (2 × values)
+    values: []Value = &.{},
+    /// All their cases, the impossible ones included.
+    value_cases: [][]u32 = &.{},
+    reached: []bool = &.{},
+    /// Values reached, children before parents as far as there is no cycle.
+    order: std.ArrayList(u32) = .empty,
+
+    fn run(self: *Compiler) ir.Error!void {
+        self.program.gpa = self.gpa;
+        self.program.vocabulary = self.vocabulary;
+        try self.nameTokens();
+        self.speller = .{ .vocabulary = self.vocabulary, .named = self.program.named_bits, .budget = self.budget };
+        try self.costPieces();
+        self.program.nullable = try self.findNullable();
+        try self.refuseLeftRecursion();
+
+        const value_count = self.source.values.len * 2;
+        self.values = try self.arena.alloc(Value, value_count);
+        @memset(self.values, .{});
+        self.value_cases = try self.scratch.alloc([]u32, value_count);
+        @memset(self.value_cases, &.{});
+        self.reached = try self.scratch.alloc(bool, value_count);
+        @memset(self.reached, false);
+        for (self.source.nodes) |node| switch (node) {
+            .json => |json| try self.reach(valueId(json.value, json.style.spelling)),
+            else => {},
+        };
+        try self.costValues();
+        try self.finishValues();
+        try self.compileNodes();
+
+        const program = self.program;
+        program.root = self.source.root;
+        program.values = self.values;
+        program.cases = self.cases.items;
+        program.numbers = self.numbers.items;
+        program.texts = self.texts.items;
+        program.terminators = self.terminators.items;
+        program.styles = self.styles.items;
+        program.cost_min = program.node_costs[program.root];
+        if (program.cost_min == unreachable_cost) return self.budget.refuse(.unsatisfiable, "nothing satisfies this", try self.blame());
+    }
+
+    // Tokens and pieces
+
+    fn nameTokens(self: *Compiler) ir.Error!void {
+        const bits = try self.arena.alloc(u32, self.vocabulary.words());
+        @memset(bits, 0);
+        var named: std.ArrayList(u32) = .empty;
+        for (self.source.nodes) |node| switch (node) {
+            .token => |token| try self.name(&named, bits, token),
+            .marker => |marker| if (marker.token != none) try self.name(&named, bits, marker.token),
+            .text => |text| for (text.until) |marker| if (marker.token != none) try self.name(&named, bits, marker.token),
+            else => {},
+        };
+        const program = self.program;
+        program.named = named.items;
+        program.named_bits = bits;
+        var singles = self.vocabulary.singles;
+        const counts = self.vocabulary.string_tables.counts;
+        var own_counts: []u32 = &.{};
+        for (named.items) |token| {
+            if (self.vocabulary.kinds[token] != .normal) continue;
+            const text = self.vocabulary.text(token);
+            if (text.len == 1) singles[text[0]] -= 1;
+            if (text.len > 0 and text[0] & 0xc0 == 0x80) return self.budget.invalid("a token named by the grammar is part of a character");
+            const read = vocabulary_room.string_tables.readInside(text, .plain) orelse continue;
+            if (read.quote != null or read.escapes or read.end != vocabulary_room.json_string.State.start or text.len == 0) continue;
+            if (own_counts.len == 0) own_counts = try self.arena.dupe(u32, counts);
+            own_counts[read.characters] -= 1;
+        }
+        for (&program.writable, singles) |*writable, count| writable.* = count > 0;
+        program.escapes = for ("\\\"bfnrtu0123456789abcdef") |byte| {
+            if (!program.writable[byte]) break false;
+        } else true;
+        program.character_counts = if (own_counts.len == 0) counts else own_counts;
+        program.character_costs = &self.vocabulary.string_tables.character_costs;
+        // Only where a named token was the last of its length does it matter.
+        for (own_counts, 0..) |count, characters| if (count == 0 and counts[characters] != 0) {
+            const costs = try self.arena.create([StringTables.character_cost_count]u32);
+            costs.* = StringTables.characterCosts(own_counts);
+            program.character_costs = costs;
+        };
+    }
+
+    fn name(self: *Compiler, named: *std.ArrayList(u32), bits: []u32, token: u32) ir.Error!void {
+        const bit = @as(u32, 1) << @intCast(token & 31);
+        if (bits[token >> 5] & bit != 0) return;
+        bits[token >> 5] |= bit;
+        try named.append(self.arena, token);
+    }
+
+    fn costPieces(self: *Compiler) ir.Error!void {
+        const program = self.program;
+        for (&program.literal_costs, std.enums.values(Literal)) |*costs, literal| {
+            try self.speller.fill(literal.text(), costs[0 .. literal.text().len + 1]);
+        }
+        program.quote_cost = try self.speller.cost("\"");
+        program.quote_colon_cost = try self.speller.cost("\":");
+        program.colon_cost = try self.speller.cost(":");
+        program.brace_cost = try self.speller.cost("}");
+    }
+
+    // Structure of the nodes
+
+    /// Which nodes can be empty, as the least fixed point.
+    fn findNullable(self: *Compiler) ir.Error![]const bool {
+        const nullable = try self.arena.alloc(bool, self.source.nodes.len);
+        @memset(nullable, false);
+        var changed = true;
+        while (changed) {
+            changed = false;
+            for (self.source.nodes, nullable) |node, *known| {
+                try self.budget.spend(1);
+                if (known.*) continue;
+                known.* = switch (node) {
+                    .bytes => |bytes| bytes.len == 0,
+                    .token, .marker, .json => false,
+                    .regex => return self.unbuilt(),
+                    .text => true,
+                    .sequence => |items| for (items) |item| {
+                        if (!nullable[item]) break false;
+                    } else true,
+                    .choice => |items| for (items) |item| {
+                        if (nullable[item]) break true;
+                    } else false,
+                    .repeat => |repeat| repeat.max == 0 or repeat.min == 0 or nullable[repeat.item],
+                    .channel => |channel| nullable[channel.item],
+                };
+                changed = changed or known.*;
+            }
+        }
+        return nullable;
+    }
+
+    /// A node that comes back to itself before anything was written could do so for ever.
+    fn refuseLeftRecursion(self: *Compiler) ir.Error!void {
+        const Visit = struct { node: u32, next: u32 };
+        const Color = enum { new, open, done };
+        const colors = try self.scratch.alloc(Color, self.source.nodes.len);
+        @memset(colors, .new);
+        var stack: std.ArrayList(Visit) = .empty;
+        for (0..self.source.nodes.len) |start| {
+            if (colors[start] != .new) continue;
+            try stack.append(self.scratch, .{ .node = @intCast(start), .next = 0 });
+            colors[start] = .open;
+            while (stack.items.len > 0) {
+                try self.budget.spend(1);
+                const top = &stack.items[stack.items.len - 1];
+                const child = self.leftChild(top.node, top.next) orelse {
+                    colors[top.node] = .done;
+                    _ = stack.pop();
+                    continue;
+                };
+                top.next += 1;
+                switch (colors[child]) {
+                    .open => return self.budget.invalid("a node begins with itself, so it could repeat without writing anything (left recursion)"),
+                    .done => {},
+                    .new => {
+                        colors[child] = .open;
+                        try stack.append(self.scratch, .{ .node = child, .next = 0 });
+                    },
+                }
+            }
+        }
+    }
+
+    /// The index-th node that can stand at the beginning of this one.
+    fn leftChild(self: *const Compiler, node: u32, index: u32) ?u32 {
+        return switch (self.source.nodes[node]) {
+            .bytes, .token, .marker, .text, .json, .regex => null,
+            .choice => |items| if (index < items.len) items[index] else null,
+            .sequence => |items| if (index < items.len and (index == 0 or self.program.nullable[items[index - 1]])) items[index] else null,
+            .repeat => |repeat| if (index == 0) repeat.item else null,
+            .channel => |channel| if (index == 0) channel.item else null,
+        };
+    }
+
+    fn compileNodes(self: *Compiler) ir.Error!void {
+        const count = self.source.nodes.len;
+        const nodes = try self.arena.alloc(Node, count);
+        const costs = try self.arena.alloc(u32, count);
+        @memset(costs, unreachable_cost);
+        for (self.source.nodes, nodes, costs) |node, *compiled, *cost| compiled.* = switch (node) {
+            .bytes => |text| bytes: {
+                const bytes = try self.bytesOf(text);
+                cost.* = bytes.cost[0];
+                break :bytes .{ .bytes = bytes };
+            },
+            .token => |token| token: {
+                cost.* = 1;
+                break :token .{ .token = token };
+            },
+            .marker => |marker| marker: {
+                const bytes = try self.bytesOf(marker.bytes);
+                cost.* = if (marker.token != none) 1 else bytes.cost[0];
+                break :marker .{ .marker = .{ .token = marker.token, .bytes = bytes } };
+            },
+            .regex => return self.unbuilt(),
+            .sequence => |items| .{ .sequence = .{ .items = items, .cost = try self.arena.alloc(u32, items.len + 1) } },
+            .choice => |items| .{ .choice = items },
+            .repeat => |repeat| repeat: {
+                if (repeat.min > repeat.max) return self.budget.invalid("a repeat has a minimum above its maximum");
+                const empty_item = self.program.nullable[repeat.item];
+                break :repeat .{ .repeat = .{ .item = repeat.item, .min = if (empty_item) 0 else repeat.min, .max = repeat.max, .empty_item = empty_item } };
+            },
+            .channel => |channel| .{ .channel = .{ .channel = channel.channel, .item = channel.item } },
+            .text => |text| text: {
+                cost.* = 0;
+                var until: std.ArrayList(u32) = .empty;
+                for (text.until) |marker| if (marker.token != none) try until.append(self.arena, marker.token);
+                try self.terminators.append(self.arena, try Terminators.create(self.arena, text.until, text.barred, self.budget));
+                break :text .{ .text = .{ .controls = text.controls, .terminators = @intCast(self.terminators.items.len - 1), .until = until.items } };
+            },
+            .json => |json| json: {
+                const value = valueId(json.value, json.style.spelling);
+                cost.* = self.values[value].cost;
+                break :json .{ .json = .{ .value = value, .style = try self.styleId(json.style) } };
+            },
+        };
+        var changed = true;
+        while (changed) {
+            changed = false;
+            for (nodes, costs) |*node, *known| {
+                try self.budget.spend(1);
+                const cost = switch (node.*) {
+                    .sequence => |sequence| sum: {
+                        const ends: []u32 = @constCast(sequence.cost);
+                        ends[sequence.items.len] = 0;
+                        var at = sequence.items.len;
+                        while (at > 0) {
+                            at -= 1;
+                            ends[at] = spelling.add(costs[sequence.items[at]], ends[at + 1]);
+                        }
+                        break :sum ends[0];
+                    },
+                    .choice => |items| least: {
+                        var least = unreachable_cost;
+                        for (items) |item| least = @min(least, costs[item]);
+                        break :least least;
+                    },
+                    .repeat => |repeat| spelling.times(repeat.min, costs[repeat.item]),
+                    .channel => |channel| costs[channel.item],
+                    else => continue,
+                };
+                if (cost >= known.*) continue;
+                known.* = cost;
+                changed = true;
+            }
+        }
+        self.program.nodes = nodes;
+        self.program.node_costs = costs;
+    }
+
+    fn bytesOf(self: *Compiler, text: []const u8) ir.Error!Bytes {
+        return .{ .text = text, .cost = try self.speller.costs(self.arena, text) };
+    }
+
+    fn styleId(self: *Compiler, style: ir.Style) ir.Error!u16 {
+        for (self.styles.items, 0..) |known, index| if (std.meta.eql(known, style)) return @intCast(index);
+        if (self.styles.items.len > std.math.maxInt(u16)) return self.budget.refuse(.limit, "the grammar has too many styles of JSON", none);
+        try self.styles.append(self.arena, style);
+        return @intCast(self.styles.items.len - 1);
+    }
+
+    // Values
+
+    fn valueId(value: u32, style: ir.Style.Spelling) u32 {
+        return value * 2 + @backingInt(style);
+    }
+
+    fn styleOf(value: u32) ir.Style.Spelling {
+        return @fromBackingInt(@as(u1, @truncate(value)));
+    }
+
+    /// Compiles a value and all it leads to, by a depth-first search without recursion.
+    fn reach(self: *Compiler, start: u32) ir.Error!void {
+        const Visit = struct { value: u32, case: u32 = 0, child: u32 = 0 };
+        if (self.reached[start]) return;
+        var stack: std.ArrayList(Visit) = .empty;
+        try self.compileValue(start);
+        try stack.append(self.scratch, .{ .value = start });
+        while (stack.items.len > 0) {
+            try self.budget.spend(1);
+            const top = &stack.items[stack.items.len - 1];
+            const cases = self.value_cases[top.value];
+            if (top.case == cases.len) {
+                try self.order.append(self.scratch, top.value);
+                _ = stack.pop();
+                continue;
+            }
+            const child = self.childOf(cases[top.case], top.child) orelse {
+                top.case += 1;
+                top.child = 0;
+                continue;
+            };
+            top.child += 1;
+            if (child == none or self.reached[child]) continue;
+            try self.compileValue(child);
+            try stack.append(self.scratch, .{ .value = child });
+        }
+    }
+
+    /// The index-th value that a case refers to, or `none`; null when there are no more.
+    fn childOf(self: *const Compiler, case: u32, index: u32) ?u32 {
+        return switch (self.cases.items[case]) {
+            .array => |array| if (index < array.prefix.len) array.prefix[index] else if (index == array.prefix.len) array.rest else null,
+            .object => |object| if (index < object.properties.len) object.properties[index].value else if (index == object.properties.len) object.rest else null,
+            else => null,
+        };
+    }
+
+    fn compileValue(self: *Compiler, value: u32) ir.Error!void {
+        self.reached[value] = true;
+        const source = self.source.values[value / 2];
+        self.values[value].origin = source.origin;
+        const cases = try self.scratch.alloc(u32, source.cases.len);
+        for (cases, source.cases) |*case, item| {
+            const compiled = try self.compileCase(item, styleOf(value));
+            case.* = @intCast(self.cases.items.len);
+            try self.cases.append(self.arena, compiled);
+        }
+        self.value_cases[value] = cases;
+    }
+
+    fn compileCase(self: *Compiler, case: ir.Case, style: ir.Style.Spelling) ir.Error!Case {
+        try self.budget.spend(1);
+        return switch (case) {
+            .null => .{ .literal = .null },
+            .true => .{ .literal = .true },
+            .false => .{ .literal = .false },
+            .number => |number| number: {
+                if (number.multiple_of.len + number.multiple_of_none.len + number.except.len > 0) return self.unbuilt();
+                break :number .{ .number = try self.numberId(number, if (number.plain) .canonical else style) };
+            },
+            .string => |string| string: {
+                if (string.regex != none) return self.unbuilt();
+                const texts = string.among orelse break :string .{ .string = .{ .min = string.length_min, .max = string.length_max } };
+                const list = try self.distinct(texts);
+                try self.texts.append(self.arena, try Texts.create(self.arena, self.gpa, list, "\"", style, true, &self.speller));
+                break :string .{ .among = @intCast(self.texts.items.len - 1) };
+            },
+            .array => |array| if (array.counters.len > 0 or array.unique) self.unbuilt() else .{ .array = .{
+                .prefix = try self.prefixIds(array.prefix, style),
+                .rest = try self.only(array.rest, style),
+                .min = array.items_min,
+                .max = array.items_max,
+                .prefix_cost = &.{},
+                .rest_cost = 0,
+                .close_cost = 0,
+            } },
+            .object => |object| try self.compileObject(object, style),
+        };
+    }
+
+    fn distinct(self: *Compiler, texts: []const []const u8) ir.Error![]const []const u8 {
+        var seen: std.StringHashMapUnmanaged(void) = .empty;
+        try seen.ensureTotalCapacity(self.scratch, @intCast(texts.len));
+        var list: std.ArrayList([]const u8) = .empty;
+        try list.ensureTotalCapacity(self.scratch, texts.len);
+        for (texts) |text| if (!seen.getOrPutAssumeCapacity(text).found_existing) list.appendAssumeCapacity(text);
+        return list.items;
+    }
+
+    fn numberId(self: *Compiler, number: ir.Number, style: ir.Style.Spelling) ir.Error!u32 {
+        var key: std.ArrayList(u8) = .empty;
+        try key.print(self.scratch, "{d}{d}", .{ @intFromBool(number.integer), @backingInt(style) });
+        for ([_]?ir.Bound{ number.low, number.high }) |bound| {
+            if (bound) |known| try key.print(self.scratch, "|{s}{d}", .{ known.decimal, @intFromBool(known.exclusive) }) else try key.append(self.scratch, '|');
+        }
+        const known = try self.number_ids.getOrPut(self.scratch, key.items);
+        if (!known.found_existing) {
+            known.value_ptr.* = @intCast(self.numbers.items.len);
+            try self.numbers.append(self.arena, try number_room.build(self.arena, self.gpa, number, style, &self.program.writable, self.budget));
+        }
+        return known.value_ptr.*;
+    }
+
+    fn prefixIds(self: *Compiler, places: []const []const ir.Option, style: ir.Style.Spelling) ir.Error![]const u32 {
+        const ids = try self.arena.alloc(u32, places.len);
+        for (ids, places) |*id, options| id.* = try self.only(options, style);
+        return ids;
+    }
+
+    /// The value of a place that has no choice, or `none`.
+    fn only(self: *Compiler, options: []const ir.Option, style: ir.Style.Spelling) ir.Error!u32 {
+        if (options.len == 0) return none;
+        if (options.len > 1 or options[0].counts != 0) return self.unbuilt();
+        return valueId(options[0].value, style);
+    }
+
+    fn unbuilt(self: *Compiler) error{Refused} {
+        return self.budget.refuse(.limit, "this engine cannot enforce that yet", none);
+    }
+
+    fn compileObject(self: *Compiler, object: ir.Object, style: ir.Style.Spelling) ir.Error!Case {
+        const counts = object.counters.len > 0 or object.members_min > 0 or object.members_max != none;
+        if (counts or object.others.len > 1 or object.others.len == 1 and object.others[0].keys != none) return self.unbuilt();
+        const keys = try self.scratch.alloc([]const u8, object.properties.len);
+        for (keys, object.properties) |*key, property| key.* = property.key;
+        const texts = try Texts.create(self.arena, self.gpa, keys, "\":", style, false, &self.speller);
+        const properties = try self.arena.alloc(Property, keys.len);
+        const source = try self.arena.alloc(u32, keys.len);
+        var piece: std.ArrayList(u8) = .empty;
+        defer piece.deinit(self.gpa);
+        for (texts.texts, properties, 0..) |text, *property, sorted| {
+            const declared = object.properties[text.source];
+            piece.clearRetainingCapacity();
+            try piece.appendSlice(self.gpa, ",\"");
+            try piece.appendSlice(self.gpa, text.spelled);
+            const costs = try self.speller.costs(self.scratch, piece.items);
+            property.* = .{
+                .value = try self.only(declared.options, style),
+                .required = declared.required,
+                .offered = false,
+                .source = text.source,
+                .start_cost = costs[1],
+                .comma_cost = costs[0],
+                .value_cost = unreachable_cost,
+            };
+            source[text.source] = @intCast(sorted);
+        }
+        return .{ .object = .{
+            .keys = texts,
+            .properties = properties,
+            .source = source,
+            .rest = if (object.others.len == 0) none else try self.only(object.others[0].options, style),
+            .ordered = object.ordered,
+            .words = @intCast((keys.len + 31) / 32),
+            .first_required = for (source) |sorted| {
+                if (properties[sorted].required) break sorted;
+            } else none,
+        } };
+    }
+
+    /// What a shortest member of each value costs: a least fixed point. What stays unreachable has no members.
+    fn costValues(self: *Compiler) ir.Error!void {
+        const comma = try self.speller.cost(",");
+        var changed = true;
+        while (changed) {
+            changed = false;
+            for (self.order.items) |value| for (self.value_cases[value]) |case| {
+                const cost = try self.caseCost(case, comma);
+                if (cost >= self.values[value].cost) continue;
+                self.values[value].cost = cost;
+                changed = true;
+            };
+        }
+    }
+
+    fn caseCost(self: *Compiler, case: u32, comma: u32) ir.Error!u32 {
+        const program = self.program;
+        try self.budget.spend(1);
+        switch (self.cases.items[case]) {
+            .literal => |literal| return program.literal_costs[@backingInt(literal)][0],
+            .number => |number| return self.numbers.items[number].cost[0],
+            .string => |string| {
+                if (string.min > string.max) return unreachable_cost;
+                if (string.min == 0) return self.speller.cost("\"\"");
+                return spelling.add(spelling.add(program.quote_cost, program.quote_cost), program.characterCost(string.min));
+            },
+            .among => |texts| return spelling.add(program.quote_cost, self.texts.items[texts].node_cost[Texts.root]),
+            .array => |array| {
+                if (array.min == 0) return self.speller.cost("[]");
+                if (array.min > array.max) return unreachable_cost;
+                try self.budget.spend(@min(array.min, array.prefix.len));
+                var cost = spelling.add(try self.speller.cost("["), try self.speller.cost("]"));
+                for (array.prefix[0..@min(array.min, array.prefix.len)]) |item| cost = spelling.add(cost, self.values[item].cost);
+                const beyond = array.min -| @as(u32, @intCast(array.prefix.len));
+                if (beyond > 0) {
+                    if (array.rest == none) return unreachable_cost;
+                    cost = spelling.add(cost, spelling.times(beyond, self.values[array.rest].cost));
+                }
+                return spelling.add(cost, spelling.times(array.min - 1, comma));
+            },
+            .object => |object| {
+                if (object.first_required == none) return self.speller.cost("{}");
+                try self.budget.spend(object.properties.len);
+                const first = object.properties[object.first_required];
+                const begin = try self.openCost(&object, object.first_required);
+                var cost = spelling.add(spelling.add(begin, program.brace_cost), try self.requiredCost(first));
+                for (object.properties, 0..) |property, sorted| {
+                    if (!property.required or sorted == object.first_required) continue;
+                    cost = spelling.add(cost, spelling.add(property.comma_cost, try self.requiredCost(property)));
+                }
+                return cost;
+            },
+        }
+    }
+
+    fn requiredCost(self: *const Compiler, property: Property) ir.Error!u32 {
+        return if (property.value == none) unreachable_cost else self.values[property.value].cost;
+    }
+
+    /// `{"key":`
+    fn openCost(self: *Compiler, object: *const Object, sorted: u32) ir.Error!u32 {
+        const spelled = object.keys.texts[sorted].spelled;
+        const piece = try std.mem.concat(self.scratch, u8, &.{ "{\"", spelled });
+        const costs = try self.scratch.alloc(u32, piece.len + 1);
+        try self.speller.fill(piece, costs);
+        return costs[0];
+    }
+
+    /// With all costs known: takes out the cases that nothing satisfies, and what can never be offered.
+    fn finishValues(self: *Compiler) ir.Error!void {
+        const comma = try self.speller.cost(",");
+        for (self.order.items) |value| {
+            var live: std.ArrayList(u32) = .empty;
+            for (self.value_cases[value]) |case| {
+                if (try self.caseCost(case, comma) == unreachable_cost) continue;
+                try live.append(self.arena, case);
+                switch (self.cases.items[case]) {
+                    .array => |*array| try self.finishArray(array, comma),
+                    .object => |*object| self.finishObject(object),
+                    else => {},
+                }
+            }
+            self.values[value].cases = live.items;
+        }
+    }
+
+    fn finishArray(self: *Compiler, array: *Array, comma: u32) ir.Error!void {
+        const rest_live = array.rest != none and self.values[array.rest].cost != unreachable_cost;
+        if (!rest_live) array.max = @min(array.max, @as(u32, @intCast(array.prefix.len)));
+        for (array.prefix, 0..) |item, index| if (self.values[item].cost == unreachable_cost) {
+            array.max = @min(array.max, @as(u32, @intCast(index)));
+        };
+        const required = @min(array.min, array.prefix.len);
+        const costs = try self.arena.alloc(u32, required + 1);
+        costs[required] = 0;
+        var at = required;
+        while (at > 0) {
+            at -= 1;
+            costs[at] = spelling.add(costs[at + 1], spelling.add(comma, self.values[array.prefix[at]].cost));
+        }
+        array.prefix_cost = costs;
+        array.rest_cost = if (rest_live) spelling.add(comma, self.values[array.rest].cost) else unreachable_cost;
+        array.close_cost = try self.speller.cost("]");
+    }
+
+    fn finishObject(self: *Compiler, object: *Object) void {
+        const properties: []Property = @constCast(object.properties);
+        for (properties) |*property| {
+            if (property.value == none) continue;
+            property.value_cost = self.values[property.value].cost;
+            property.offered = property.value_cost != unreachable_cost and property.start_cost != unreachable_cost and property.comma_cost != unreachable_cost;
+        }
+        if (object.rest != none and self.values[object.rest].cost == unreachable_cost) object.rest = none;
+    }
+
+    /// The origin of a value that makes the root impossible: the first one down the required parts.
+    fn blame(self: *Compiler) ir.Error!u32 {
+        const seen = try self.scratch.alloc(bool, self.source.nodes.len);
+        @memset(seen, false);
+        var node = self.source.root;
+        while (!seen[node]) {
+            try self.budget.spend(1);
+            seen[node] = true;
+            node = switch (self.source.nodes[node]) {
+                .bytes, .token, .marker, .text, .regex => return none,
+                .json => |json| return self.blameValue(valueId(json.value, json.style.spelling)),
+                .sequence => |items| for (items) |item| {
+                    if (self.program.node_costs[item] == unreachable_cost) break item;
+                } else return none,
+                .choice => |items| if (items.len > 0) items[0] else return none,
+                .repeat => |repeat| repeat.item,
+                .channel => |channel| channel.item,
+            };
+        }
+        return none;
+    }
+
+    fn blameValue(self: *Compiler, start: u32) ir.Error!u32 {
+        const seen = try self.scratch.alloc(bool, self.values.len);
+        @memset(seen, false);
+        var value = start;
+        while (!seen[value]) {
+            seen[value] = true;
+            // Where there is a choice, the choice itself is to blame.
+            if (self.value_cases[value].len != 1) break;
+            var index: u32 = 0;
+            const case = self.value_cases[value][0];
+            const next = while (self.childOf(case, index)) |child| : (index += 1) {
+                try self.budget.spend(1);
+                const required = switch (self.cases.items[case]) {
+                    .object => |object| index < object.properties.len and object.properties[index].required,
+                    .array => |array| index < array.min,
+                    else => false,
+                };
+                if (required and child != none and self.values[child].cost == unreachable_cost) break child;
+            } else break;
+            value = next;
+        }
+        return self.values[value].origin;
+    }
+};
