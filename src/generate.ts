@@ -98,7 +98,13 @@ export async function generate(
     logEnd(event, request, calls, log);
     ended?.(event, calls);
   };
-  return ok({ model: model.id, constraint, relaxed, events: watched(events, request, { log, end, release }) });
+  return ok({
+    model: model.id,
+    promptTokens: prompt.value.tokens.length,
+    constraint,
+    relaxed,
+    events: watched(events, request, { log, end, release }),
+  });
 }
 
 /** More than any context. */

@@ -22,6 +22,17 @@ export const stopGraceMs = 30_000;
 /** Milliseconds for cancelled answers to send their end and for connections to close, before they are cut. */
 export const closeMs = 1000;
 
+// Server
+
+/** Milliseconds from a request's headers to the last byte of its body: 8 MB at 1.3 Mbit/s. */
+export const bodyMs = 50_000;
+/** Bytes of all bodies that are held at once: a burst of large ones is told to come back instead of filling the memory. */
+export const bodiesBytesMax = 512 * 1024 * 1024;
+/** Seconds a browser may remember a preflight; Chromium takes no more. */
+export const preflightMaxAgeS = 7200;
+/** Clients whose request rate is remembered; beyond, the one that was silent longest starts afresh. */
+export const rateClientsMax = 10_000;
+
 // Admission
 
 /** Requests that run at once unless `--slots` says otherwise: what two cores still decode at reading speed. */
@@ -42,6 +53,8 @@ export const headerNameLengthMax = 128;
 /** Words of a lexicon in a request, and UTF-16 units of each: larger lists belong into the server's file. */
 export const lexiconWordsMax = 100_000;
 export const lexiconWordLengthMax = 256;
+/** Texts of one choice: each is a path of the grammar. */
+export const choiceTextsMax = 10_000;
 /** Choices of one request, as OpenAI's users send them; each takes a slot. */
 export const choicesMax = 8;
 /** Tools of one request; twice what the largest agents send. */
@@ -56,6 +69,14 @@ export const topLogprobsMax = 20;
 export const logitBiasMax = 1024;
 /** Calls of one answer unless `--max-calls` says otherwise. */
 export const callsMax = 16;
+
+// Anthropic
+
+/** Tokens of the smallest thinking budget, as Anthropic has it. */
+export const thinkingBudgetMin = 1024;
+/** Models of one page of the list, as Anthropic has it, and of a page where the request says nothing. */
+export const modelsPageMax = 1000;
+export const modelsPageDefault = 20;
 
 // JSON text and schemas
 

@@ -31,6 +31,14 @@ test("silence is filled with comments", async () => {
   expect(text).toBe("data: 1\n\n");
 });
 
+test("a room may fill silence with events of its own", async () => {
+  async function* silent() {
+    yield await new Promise<string>(() => {});
+  }
+  const reader = readerOf(sseResponse(silent(), { ...options, pingMs: 1, ping: "event: ping\ndata: {}\n\n" }));
+  expect(await read(reader)).toBe("event: ping\ndata: {}\n\n");
+});
+
 test("a client that goes away while nothing comes is told at once, and the frames are released", async () => {
   const gone = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();

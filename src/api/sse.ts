@@ -6,7 +6,7 @@ export function sseData(value: unknown): string {
 export const sseDone = "data: [DONE]\n\n";
 
 /**
- * A response that sends frames as they come and a comment whenever nothing was sent for `pingMs`. Its headers leave at once;
+ * A response that sends frames as they come and `ping`, by default a comment, whenever nothing was sent for `pingMs`. Its headers leave at once;
  * a frame is asked for only when the connection takes more. `onCancel` must make the frames end: a client that goes away while
  * a frame is awaited can be told to nobody else.
  */
@@ -14,12 +14,14 @@ export function sseResponse(
   frames: AsyncIterable<string>,
   options: {
     readonly pingMs: number;
+    readonly ping?: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly onCancel: () => void;
   },
 ): Response {
   const iterator = frames[Symbol.asyncIterator]();
   let timer: ReturnType<typeof setInterval> | undefined;
+  const ping = utf8.encode(options.ping ?? ": ping\n\n");
   const stopPings = () => clearInterval(timer);
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -54,4 +56,3 @@ export function sseResponse(
 }
 
 const utf8 = new TextEncoder();
-const ping = utf8.encode(": ping\n\n");

@@ -4,6 +4,8 @@ import type { Event } from "./event.ts";
 export type Answer = {
   /** Id of the model that answers, whatever the request called it. */
   readonly model: string;
+  /** All of the prompt, also what a cache holds of it. */
+  readonly promptTokens: number;
   readonly constraint: Constraint;
   /** What `policy.relax` widened: JSON pointers into the schemas, each after the `param` of its schema. */
   readonly relaxed: readonly string[];

@@ -1,0 +1,198 @@
+import type { Failure } from "../../generation/failure.ts";
+import type { Request, Sampling } from "../../generation/request.ts";
+import { fail, ok, type Result } from "../../generation/result.ts";
+import type { JsonBody } from "../body.ts";
+import { checker } from "../check.ts";
+import { strictFailure, unreadFields } from "../fields.ts";
+import { decodeOwnFields, type NamedFormat } from "../own-fields.ts";
+import type { Service } from "../service.ts";
+import { sourceAt } from "../source.ts";
+import { decodeConversation } from "./decode-conversation.ts";
+import { decodeThinking, type Thinking } from "./decode-thinking.ts";
+import { decodeToolChoice, decodeTools } from "./decode-tools.ts";
+import {
+  acceptedFields,
+  type CountBody,
+  countBody,
+  type MessagesBody,
+  messagesBody,
+  outputFormat,
+  refusedFields,
+} from "./schema.ts";
+import type { Display } from "./signature.ts";
+
+export type MessagesRequest = {
+  readonly request: Request;
+  /** With what the answer has to go on, and is no part of it. */
+  readonly prefill: string | undefined;
+  readonly stream: boolean;
+  readonly display: Display;
+  /** Fields of the body that nothing reads. */
+  readonly ignored: readonly string[];
+};
+
+type Options = Pick<Service, "holdCalls" | "lexicon" | "strictFields"> & { readonly id: string };
+
+/** The body of POST /v1/messages → the inner request. What contradicts itself is refused in generate(). */
+export function decodeMessages(body: JsonBody, options: Options): Result<MessagesRequest, Failure> {
+  const checked = checkMessages(body.value);
+  if (!checked.ok) return checked;
+  const fields = checked.value;
+  const { max_tokens: tokensMax, stop_sequences } = fields;
+  const stop = stop_sequences ?? [];
+  if (stop.some((text) => !text.isWellFormed())) {
+    return fail(invalid("stop_sequences", "a stop sequence contains half a surrogate pair"));
+  }
+  const ignored = unreadFields(fields, messagesBody, knownFields);
+  const decoded = decodePrompt(fields, body, { ...options, ignored, tokensMax });
+  if (!decoded.ok) return decoded;
+  const { request, ...rest } = decoded.value;
+  return ok({
+    ...rest,
+    request: { ...request, sampling: samplingOf(fields), tokensMax, stop },
+    stream: fields.stream ?? false,
+  });
+}
+
+/** The body of POST /v1/messages/count_tokens → a request that is only rendered. */
+export function decodeCount(
+  body: JsonBody,
+  options: Options,
+): Result<Pick<MessagesRequest, "request" | "prefill">, Failure> {
+  const checked = checkCount(body.value);
+  if (!checked.ok) return checked;
+  // What only the generation reads may stand here and counts for nothing.
+  const ignored = unreadFields(checked.value, messagesBody, knownFields);
+  return decodePrompt(checked.value, body, { ...options, ignored, tokensMax: undefined });
+}
+
+const checkMessages = checker(messagesBody);
+const checkCount = checker(countBody);
+const checkFormat = checker(outputFormat);
+
+/** What is refused where it asks for something is no news where it does not. */
+const knownFields = [...acceptedFields, ...Object.keys(refusedFields)];
+
+/** All that decides what the model reads and what it may say. */
+function decodePrompt(
+  fields: CountBody,
+  body: JsonBody,
+  options: Options & { readonly ignored: readonly string[]; readonly tokensMax: number | undefined },
+): Result<Omit<MessagesRequest, "stream">, Failure> {
+  const refusal = refusalOf(fields) ?? (options.strictFields ? strictFailure(options.ignored) : undefined);
+  if (refusal !== undefined) return fail(refusal);
+  const conversation = decodeConversation(fields.system ?? undefined, fields.messages, body);
+  if (!conversation.ok) return conversation;
+  const { messages, prefill } = conversation.value;
+  const tools = decodeTools(fields.tools ?? [], fields.tools ? sourceAt(body.text, ["tools"]) : "[]");
+  if (!tools.ok) return tools;
+  const choice = decodeToolChoice(fields.tool_choice);
+  if (!choice.ok) return choice;
+  const formats = decodeFormats(fields, body.text);
+  if (!formats.ok) return formats;
+  const own = decodeOwnFields(fields, body.text, options, formats.value);
+  if (!own.ok) return own;
+  const thinking = decodeThinking(fields.thinking, options.tokensMax);
+  if (!thinking.ok) return thinking;
+  if (prefill !== undefined) {
+    const conflict = prefillConflict(own.value.answer.kind !== "text", thinking.value);
+    if (conflict !== undefined) return fail(conflict);
+  }
+  return ok({
+    request: {
+      ...own.value,
+      ...choice.value,
+      id: options.id,
+      model: fields.model ?? undefined,
+      messages,
+      tools: tools.value,
+      sampling: defaultSampling,
+      tokensMax: undefined,
+      stop: [],
+      logprobs: undefined,
+      templateVariables: templateVariablesOf(fields, thinking.value, prefill),
+    },
+    prefill,
+    display: thinking.value.display,
+    ignored: [...options.ignored, ...thinking.value.ignored],
+  });
+}
+
+function refusalOf(fields: Readonly<Record<string, unknown>>): Failure | undefined {
+  for (const [param, reason] of Object.entries(refusedFields)) {
+    const value = fields[param];
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
+    return invalid(param, `'${param}' is not supported: ${reason}.`, "unsupported_parameter");
+  }
+  return undefined;
+}
+
+function invalid(param: string, message: string, code = "invalid_value"): Failure {
+  return { kind: "invalid", message, param, code };
+}
+
+/** The format of the answer under its name and under the one it had first. */
+function decodeFormats(fields: CountBody, text: string): Result<readonly NamedFormat[], Failure> {
+  const formats: NamedFormat[] = [];
+  const asked = [
+    { path: ["output_config", "format"], value: fields.output_config?.format },
+    { path: ["output_format"], value: fields.output_format },
+  ];
+  for (const { path, value } of asked) {
+    if (value === undefined || value === null) continue;
+    const field = path.join(".");
+    const checked = checkFormat(value, field);
+    if (!checked.ok) return checked;
+    const schema = sourceAt(text, [...path, "schema"]);
+    formats.push({ field, format: { kind: "json_schema", schema, param: `${field}.schema` } });
+  }
+  return ok(formats);
+}
+
+function prefillConflict(formatted: boolean, { enabled }: Thinking): Failure | undefined {
+  const prefilled = "the last message is the assistant's, and so the beginning of the answer";
+  if (formatted) return invalid("messages", `An answer with a format cannot go on from a text: ${prefilled}.`);
+  if (enabled === true) return invalid("thinking", `Thinking comes before an answer, but ${prefilled}.`);
+  return undefined;
+}
+
+/** The switches by the names that templates have for them. */
+function templateVariablesOf(fields: CountBody, { enabled }: Thinking, prefill: string | undefined) {
+  const effort = fields.output_config?.effort ?? undefined;
+  // The text goes on outside of any thought, also where the template would open one.
+  const thinks = prefill === undefined ? enabled : false;
+  return {
+    ...fields.chat_template_kwargs,
+    ...(effort === undefined ? {} : { reasoning_effort: effort }),
+    ...(thinks === undefined ? {} : { enable_thinking: thinks }),
+  };
+}
+
+const defaultSampling: Sampling = {
+  temperature: 1,
+  topK: 0,
+  topP: 1,
+  minP: 0,
+  repeatPenalty: 1,
+  frequencyPenalty: 0,
+  presencePenalty: 0,
+  seed: undefined,
+  logitBias: [],
+};
+
+function samplingOf(fields: MessagesBody): Sampling {
+  const none = defaultSampling;
+  return {
+    temperature: fields.temperature ?? none.temperature,
+    // -1 is how older clients spell "off".
+    topK: Math.max(0, fields.top_k ?? none.topK),
+    topP: fields.top_p ?? none.topP,
+    minP: fields.min_p ?? none.minP,
+    repeatPenalty: fields.repeat_penalty ?? none.repeatPenalty,
+    frequencyPenalty: fields.frequency_penalty ?? none.frequencyPenalty,
+    presencePenalty: fields.presence_penalty ?? none.presencePenalty,
+    // -1 asks for a random one, as in llama.cpp.
+    seed: fields.seed === -1 ? undefined : (fields.seed ?? undefined),
+    logitBias: Object.entries(fields.logit_bias ?? {}).map(([token, bias]) => ({ token: Number(token), bias })),
+  };
+}

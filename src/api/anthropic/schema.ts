@@ -1,0 +1,125 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { logitBiasMax, stopStringLengthMax, stopStringsMax, thinkingBudgetMin, toolsMax } from "../../limits.ts";
+import { open, optional } from "../fields.ts";
+import { ownFields } from "../own-fields.ts";
+
+/**
+ * The body of POST /v1/messages: types and ranges of every field that is read. What depends on a discriminator (a message's role, a
+ * block's type, the forms of thinking and tool_choice) is checked by the schemas below, so that an error names the field at fault
+ * and not a union.
+ */
+export type MessagesBody = Static<typeof messagesBody>;
+export type CountBody = Static<typeof countBody>;
+
+const content = Type.Union([Type.String(), Type.Array(Type.Unknown())], {
+  description: "a string or an array of content blocks",
+});
+const penalty = Type.Number({ minimum: -2, maximum: 2 });
+
+/** What a request says before any token is generated: all that count_tokens reads. */
+const promptFields = {
+  model: optional(Type.String()),
+  messages: Type.Array(Type.Unknown(), { minItems: 1 }),
+  system: optional(content),
+  tools: optional(Type.Array(Type.Unknown(), { maxItems: toolsMax })),
+  tool_choice: optional(Type.Unknown()),
+  thinking: optional(Type.Unknown()),
+  output_config: optional(open({ effort: optional(Type.String({ minLength: 1 })), format: optional(Type.Unknown()) })),
+  output_format: optional(Type.Unknown()),
+  chat_template_kwargs: optional(Type.Record(Type.String(), Type.Unknown())),
+  ...ownFields,
+};
+
+export const countBody = open(promptFields);
+
+export const messagesBody = open({
+  ...promptFields,
+  max_tokens: Type.Integer({ minimum: 1, maximum: 0xffff_ffff }),
+  stream: optional(Type.Boolean()),
+  stop_sequences: optional(
+    Type.Array(
+      Type.String({
+        minLength: 1,
+        maxLength: stopStringLengthMax,
+        description: `a string of 1 to ${stopStringLengthMax} characters`,
+      }),
+      { maxItems: stopStringsMax },
+    ),
+  ),
+  temperature: optional(Type.Number({ minimum: 0, maximum: 1 })),
+  top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
+  top_k: optional(Type.Integer({ minimum: -1, maximum: 0x7fff_ffff })),
+  // Not Anthropic's: what the other shapes have, under the same names and with the same ranges.
+  min_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
+  repeat_penalty: optional(Type.Number({ exclusiveMinimum: 0, maximum: 10 })),
+  frequency_penalty: optional(penalty),
+  presence_penalty: optional(penalty),
+  seed: optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
+  logit_bias: optional(
+    Type.Record(Type.String({ pattern: "^\\d+$" }), Type.Number({ minimum: -100, maximum: 100 }), {
+      additionalProperties: false,
+      maxProperties: logitBiasMax,
+      description: `an object of at most ${logitBiasMax} token ids and biases from -100 to 100`,
+    }),
+  ),
+});
+
+/** Fields that change what the answer is, refused by name because they are not honoured. */
+export const refusedFields: Readonly<Record<string, string>> = {
+  container: "there is no code execution",
+  mcp_servers: "the server calls no tools itself",
+};
+
+/** Fields of the protocol that are accepted and change nothing. */
+export const acceptedFields: readonly string[] = [
+  "cache_control",
+  "context_management",
+  "diagnostics",
+  "inference_geo",
+  "metadata",
+  "service_tier",
+  "speed",
+];
+
+export const messageBody = open({ role: Type.String(), content });
+
+export const block = open({ type: Type.String() });
+export const textBlock = open({ text: Type.String() });
+export const thinkingBlock = open({ thinking: Type.String(), signature: optional(Type.String()) });
+export const toolUseBlock = open({
+  id: Type.String({ minLength: 1 }),
+  name: Type.String({ minLength: 1 }),
+  input: Type.Optional(Type.Unknown()),
+});
+export const toolResultBlock = open({
+  tool_use_id: Type.String({ minLength: 1 }),
+  content: optional(content),
+  is_error: optional(Type.Boolean()),
+});
+export const toolReferenceBlock = open({ tool_name: Type.String() });
+
+export const toolBody = open({ type: optional(Type.String()) });
+export const customTool = open({
+  name: Type.String({
+    pattern: "^[a-zA-Z0-9_-]{1,128}$",
+    description: "a name of 1 to 128 letters, digits, '_' and '-'",
+  }),
+  description: optional(Type.String()),
+  input_schema: optional(open({})),
+  strict: optional(Type.Boolean()),
+});
+
+export const toolChoice = open({ type: Type.String(), disable_parallel_tool_use: optional(Type.Boolean()) });
+export const namedToolChoice = open({ name: Type.String({ minLength: 1, description: "a non-empty string" }) });
+
+export const thinking = open({ type: Type.String() });
+const display = optional(
+  Type.Union([Type.Literal("summarized"), Type.Literal("omitted")], { description: "'summarized' or 'omitted'" }),
+);
+export const adaptiveThinking = open({ display });
+export const enabledThinking = open({ display, budget_tokens: Type.Integer({ minimum: thinkingBudgetMin }) });
+
+export const outputFormat = open({
+  type: Type.Literal("json_schema", { description: "'json_schema'" }),
+  schema: Type.Union([open({}), Type.Boolean()], { description: "a JSON Schema" }),
+});
