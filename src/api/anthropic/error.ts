@@ -21,7 +21,7 @@ export type ErrorType =
 
 export function errorResponse(failure: Failure | Refusal, requestId: string): Response {
   const { status, headers } = told(failure);
-  return Response.json(errorBody(failure, requestId), { status, headers: { ...headers, "request-id": requestId } });
+  return Response.json(errorBody(failure, requestId), { status, headers });
 }
 
 export function errorBody(failure: Failure | Refusal, requestId: string): ErrorBody {

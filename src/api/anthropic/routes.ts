@@ -16,7 +16,7 @@ import { encodeModel, modelsPage } from "./models.ts";
 export function anthropicRoutes(service: Service) {
   return new Elysia({ name: "anthropic" })
     .onRequest(({ request }) => models(service, request))
-    .post("/v1/messages", ({ request, server }) => messages(service, request, server), { parse: "none" })
+    .post("/v1/messages", ({ request }) => messages(service, request), { parse: "none" })
     .post("/v1/messages/count_tokens", ({ request }) => countTokens(service, request), { parse: "none" });
 }
 
@@ -25,14 +25,10 @@ export function claims(path: string, headers: Headers): boolean {
   return /^\/v1\/messages(\/|$)/.test(path) || headers.has("anthropic-version");
 }
 
-type Connection = { timeout(request: Request, seconds: number): void } | null;
-
-async function messages(service: Service, http: Request, server: Connection): Promise<Response> {
+async function messages(service: Service, http: Request): Promise<Response> {
   const requestId = requestIdOf(http);
   const body = await readJson(http);
   if (!body.ok) return errorResponse(body.failure, requestId);
-  // From here on the client waits for us: a long prompt is no reason to cut the connection.
-  server?.timeout(http, 0);
   const id = `msg_${crypto.randomUUID().replaceAll("-", "")}`;
   const decoded = decodeMessages(body.value, { ...service, id });
   if (!decoded.ok) return errorResponse(decoded.failure, requestId);
@@ -45,7 +41,7 @@ async function messages(service: Service, http: Request, server: Connection): Pr
   if (!answer.ok) return errorResponse(answer.failure, requestId);
   const { model, promptTokens, events } = answer.value;
   const frame: MessageFrame = { id, model, promptTokens, display, requestId };
-  const headers = { ...responseHeaders(answer.value, ignored), "request-id": requestId };
+  const headers = responseHeaders(answer.value, ignored);
   if (stream) {
     const options = { pingMs: service.pingMs, ping: pingFrame, headers, onCancel: () => gone.abort() };
     return sseResponse(encodeStream(frame, events), options);
@@ -74,7 +70,7 @@ async function countTokens(service: Service, http: Request): Promise<Response> {
   const request = withPrefill(service, decoded.value.request, decoded.value.prefill);
   const prompt = request.ok ? service.prompt(request.value) : request;
   if (!prompt.ok) return errorResponse(prompt.failure, requestId);
-  return Response.json({ input_tokens: prompt.value.tokens.length }, { headers: { "request-id": requestId } });
+  return Response.json({ input_tokens: prompt.value.tokens.length });
 }
 
 /**
@@ -86,16 +82,15 @@ function models(service: Service, http: Request): Response | undefined {
   const id = /^\/v1\/models(?:\/(.*))?$/.exec(url.pathname);
   if (id === null || http.method !== "GET" || !http.headers.has("anthropic-version")) return undefined;
   const requestId = requestIdOf(http);
-  const headers = { "request-id": requestId };
   if (id[1] === undefined || id[1] === "") {
     const page = modelsPage(service.models, url.searchParams);
-    return page.ok ? Response.json(page.value, { headers }) : errorResponse(page.failure, requestId);
+    return page.ok ? Response.json(page.value) : errorResponse(page.failure, requestId);
   }
   const wanted = decodePath(id[1]);
   const model = service.models.find((known) => known.id === wanted);
   return model === undefined
     ? errorResponse({ kind: "model_not_found", model: wanted }, requestId)
-    : Response.json(encodeModel(model), { headers });
+    : Response.json(encodeModel(model));
 }
 
 /** A model's name may contain slashes, as they are or escaped. What is not an escape stands for itself. */
