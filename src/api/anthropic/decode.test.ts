@@ -451,6 +451,10 @@ describe("fields", () => {
     [{ temperature: 1.1 }, "temperature: Invalid value for 'temperature': expected a number from 0 to 1."],
     [{ container: "c" }, "container: 'container' is not supported: there is no code execution."],
     [{ mcp_servers: [{}] }, "mcp_servers: 'mcp_servers' is not supported: the server calls no tools itself."],
+    [
+      { thread: { type: "create" } },
+      "thread: 'thread' is not supported: send the whole conversation, since the server keeps none.",
+    ],
     [{ stop_sequences: ["\ud800"] }, "stop_sequences: a stop sequence contains half a surrogate pair"],
   ])("%j is refused", (fields, message) => {
     expect(refusal(fields)).toBe(message);

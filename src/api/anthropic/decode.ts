@@ -10,6 +10,7 @@ import { sourceAt } from "../source.ts";
 import { decodeConversation } from "./decode-conversation.ts";
 import { decodeThinking, type Thinking } from "./decode-thinking.ts";
 import { decodeToolChoice, decodeTools } from "./decode-tools.ts";
+import { threadUnsupported } from "./error.ts";
 import {
   acceptedFields,
   type CountBody,
@@ -71,7 +72,7 @@ const checkCount = checker(countBody);
 const checkFormat = checker(outputFormat);
 
 /** What is refused where it asks for something is no news where it does not. */
-const knownFields = [...acceptedFields, ...Object.keys(refusedFields)];
+const knownFields = [...acceptedFields, ...Object.keys(refusedFields), "thread"];
 
 /** All that decides what the model reads and what it may say. */
 function decodePrompt(
@@ -123,6 +124,10 @@ function refusalOf(fields: Readonly<Record<string, unknown>>): Failure | undefin
     const value = fields[param];
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
     return invalid(param, `'${param}' is not supported: ${reason}.`, "unsupported_parameter");
+  }
+  if (fields["thread"] !== undefined && fields["thread"] !== null) {
+    const message = "'thread' is not supported: send the whole conversation, since the server keeps none.";
+    return invalid("thread", message, threadUnsupported);
   }
   return undefined;
 }

@@ -65,6 +65,20 @@ test.each(cases)("%j", async (failure, status, type, message) => {
   expect(await response.json()).toEqual({ type: "error", error: { type, message }, request_id: "req_1" });
 });
 
+test("a request that leans on a kept conversation is told how to go on without", async () => {
+  const code = "thread_unsupported_request";
+  const response = errorResponse({ kind: "invalid", message: "No.", param: "thread", code }, "req_1");
+  expect(await response.json()).toEqual({
+    type: "error",
+    error: {
+      type: "invalid_request_error",
+      message: "thread: No.",
+      details: { error_code: code, unsupported: ["thread"] },
+    },
+    request_id: "req_1",
+  });
+});
+
 test("who should come back is told when, and a broken answer is not asked for again", () => {
   const headers = (failure: Failure | Refusal) => errorResponse(failure, "req_1").headers;
   expect(headers({ kind: "overloaded", message: "" }).get("retry-after")).toMatch(/^\d+$/);

@@ -5,7 +5,7 @@ import { type Refusal, refusalText } from "../refusal.ts";
 /** Anthropic's error object, as answers and `error` events carry it. */
 export type ErrorBody = {
   readonly type: "error";
-  readonly error: { readonly type: ErrorType; readonly message: string };
+  readonly error: { readonly type: ErrorType; readonly message: string; readonly details?: object };
   readonly request_id: string;
 };
 
@@ -26,8 +26,14 @@ export function errorResponse(failure: Failure | Refusal, requestId: string): Re
 
 export function errorBody(failure: Failure | Refusal, requestId: string): ErrorBody {
   const { type, message } = told(failure);
-  return { type: "error", error: { type, message }, request_id: requestId };
+  // By these details clients know that they have to send the whole conversation, and do.
+  const unthreaded = failure.kind === "invalid" && failure.code === threadUnsupported;
+  const details = { error_code: threadUnsupported, unsupported: ["thread"] };
+  return { type: "error", error: { type, message, ...(unthreaded ? { details } : {}) }, request_id: requestId };
 }
+
+/** The code of a request that goes on from a conversation which the server would have kept. */
+export const threadUnsupported = "thread_unsupported_request";
 
 type Told = {
   readonly status: number;

@@ -68,13 +68,18 @@ export const messagesBody = open({
 export const refusedFields: Readonly<Record<string, string>> = {
   container: "there is no code execution",
   mcp_servers: "the server calls no tools itself",
+  compaction: "the server keeps no conversations",
 };
 
 /** Fields of the protocol that are accepted and change nothing. */
 export const acceptedFields: readonly string[] = [
+  "betas",
+  "billing_policy",
   "cache_control",
   "context_management",
   "diagnostics",
+  "fallback_credit_token",
+  "fallbacks",
   "inference_geo",
   "metadata",
   "service_tier",
