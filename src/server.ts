@@ -1,10 +1,22 @@
 import { Elysia } from "elysia";
-import { errorResponse, unknownUrl, wrongMethod } from "./api/openai/error.ts";
-import { openaiRoutes } from "./api/openai/routes.ts";
+import { errorResponse } from "./api/openai/error.ts";
 import type { Service } from "./api/service.ts";
 import { type Log, log as standardLog } from "./generate/log.ts";
-import { fail, ok, type Result } from "./generation/result.ts";
-import { bodyBytesHardMax, closeMs, idleTimeoutS } from "./limits.ts";
+import { ok, type Result } from "./generation/result.ts";
+import { bodyBytesMax, bodyMs, closeMs, idleTimeoutS } from "./limits.ts";
+import { meterAnswers } from "./server/answer-meter.ts";
+import { createKeyring } from "./server/auth.ts";
+import { createBodies } from "./server/body.ts";
+import { createCors } from "./server/cors.ts";
+import { createDoor, healthPaths } from "./server/door.ts";
+import { createHttpMeter } from "./server/http-meter.ts";
+import { type Listening, listen } from "./server/listen.ts";
+import { engineMetrics, processMetrics } from "./server/metrics.ts";
+import { prometheusType } from "./server/prometheus.ts";
+import { createRateLimit } from "./server/rate-limit.ts";
+import { mountRooms } from "./server/rooms.ts";
+import { createRoutes } from "./server/routes.ts";
+import { createVisits, type Visits } from "./server/visits.ts";
 
 export type Server = {
   readonly url: URL;
@@ -19,82 +31,78 @@ export type ServerOptions = {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** A socket in the file system, instead of host and port. */
+  readonly unix?: string | undefined;
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** Whoever has none of them is refused; without any, nobody is. */
+  readonly apiKeys?: readonly string[];
+  readonly corsOrigins?: readonly string[];
+  /** Of one key, or of one address where there are no keys; undefined is as many as come. */
+  readonly requestsPerMinute?: number | undefined;
+  readonly bodyBytesMax?: number;
+  /** Milliseconds for a body to arrive. */
+  readonly bodyMs?: number;
+  /** Seconds that a client may neither send nor take anything while it is its turn. */
+  readonly idleTimeoutS?: number;
   readonly log?: Log;
 };
 
 /** Mounts the api rooms over a service and listens. The failure is a sentence for the user. */
-export function startServer(
-  service: Service,
-  { host, port, log = standardLog }: ServerOptions,
-): Result<Server, string> {
-  const stopping = new AbortController();
-  const cancelled = new AbortController();
-  const guarded: Service = {
-    ...service,
-    async answer(request, signal) {
-      if (stopping.signal.aborted) return fail({ kind: "overloaded", message: "The server is stopping." });
-      return service.answer(request, AbortSignal.any([signal, cancelled.signal]));
-    },
-  };
+export function startServer(service: Service, options: ServerOptions): Result<Server, string> {
+  let stopping = false;
+  const visits = createVisits();
+  const meter = createHttpMeter();
+  const answers = meterAnswers(service);
   const health = () =>
-    stopping.signal.aborted
+    stopping
       ? errorResponse({ kind: "overloaded", message: "The server is stopping." })
       : Response.json({ status: "ok" });
+  const metrics = () => engineMetrics(service.status()) + answers.text() + meter.text() + processMetrics();
 
   const app = new Elysia({ normalize: false })
-    .onRequest(({ request, set }) => {
-      set.headers["x-request-id"] = requestId(request);
+    .onError(({ error }) => {
+      throw error;
     })
-    .onError(({ code, error, request, set }) => {
-      const { method, url } = request;
-      const path = new URL(url).pathname;
-      if (code === "NOT_FOUND") {
-        const allow = methodsOf(path, app.routes);
-        return allow.length === 0 ? unknownUrl(method, path) : wrongMethod(method, path, allow);
-      }
-      // Expected failures are values, so this is a bug: the request fails, the others go on.
-      const reason = error instanceof Error ? (error.stack ?? error.message) : String(code);
-      log("error", "bug", { request: String(set.headers["x-request-id"]), method, path, reason });
-      return errorResponse({ kind: "engine", message: "Internal server error." });
-    })
-    .get("/", health)
-    .get("/health", health)
-    .get("/v1/health", health)
-    .use(openaiRoutes(guarded));
-  try {
-    // Elysia's own default shares the port with whoever else listens there.
-    const reusePort = false;
-    app.listen({ hostname: host, port, reusePort, idleTimeout: idleTimeoutS, maxRequestBodySize: bodyBytesHardMax });
-  } catch (error) {
-    return fail(`Nobody can listen at ${host}:${port}: ${error instanceof Error ? error.message : error}`);
-  }
+    .get("/metrics", () => new Response(metrics(), { headers: { "content-type": prometheusType } }))
+    .use(mountRooms(answers.service));
+  for (const path of healthPaths) app.get(path, health);
 
-  const { server } = app;
-  if (server === null) throw new Error("Elysia listens and has no server");
+  const { requestsPerMinute } = options;
+  const door = createDoor({
+    routes: createRoutes(app.routes),
+    handle: async (http) => app.handle(http),
+    keyring: createKeyring(options.apiKeys ?? []),
+    cors: createCors(options.corsOrigins ?? []),
+    rateLimit: requestsPerMinute === undefined ? undefined : createRateLimit(requestsPerMinute),
+    bodies: createBodies({ bytesMax: options.bodyBytesMax ?? bodyBytesMax, timeoutMs: options.bodyMs ?? bodyMs }),
+    visits,
+    meter,
+    log: options.log ?? standardLog,
+    idleTimeoutS: options.idleTimeoutS ?? idleTimeoutS,
+    stopping: () => stopping,
+  });
+  const { host, port, unix, tls } = options;
+  const listening = listen({ host, port, unix, tls }, options.idleTimeoutS ?? idleTimeoutS, door);
+  if (!listening.ok) return listening;
   return ok({
-    url: server.url,
-    async stop(graceMs) {
-      stopping.abort();
-      const closed = server.stop();
-      const grace = setTimeout(() => cancelled.abort(), graceMs);
-      // A connection may never close by itself, such as one whose body was refused while it was still being sent.
-      const force = setTimeout(() => server.stop(true), graceMs + closeMs);
-      await closed;
-      clearTimeout(grace);
-      clearTimeout(force);
+    url: listening.value.url,
+    stop(graceMs) {
+      stopping = true;
+      return drain(listening.value, visits, graceMs);
     },
   });
 }
 
-/** The caller's own id where it is one that can stand in a log line, else a fresh one. */
-function requestId(request: Request): string {
-  const given = request.headers.get("x-request-id");
-  return given !== null && /^[\w.:-]{1,64}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`;
-}
-
-/** The methods under which a path is served; of patterns there is only a trailing `*`. */
-function methodsOf(path: string, routes: readonly { readonly method: string; readonly path: string }[]): string[] {
-  const fits = (pattern: string) =>
-    pattern.endsWith("*") ? path.length >= pattern.length && path.startsWith(pattern.slice(0, -1)) : path === pattern;
-  return [...new Set(routes.filter((route) => fits(route.path)).map((route) => route.method))];
+/** Requests that were taken are answered to the last byte; new ones are refused, on old and new connections, until then. */
+async function drain(listening: Listening, visits: Visits, graceMs: number): Promise<void> {
+  const patience = setTimeout(() => visits.cancel(), graceMs);
+  // A visit may not end although it was cancelled, and a connection may never close by itself.
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  let force = setTimeout(resolve, graceMs + closeMs);
+  await Promise.race([visits.empty(), over]);
+  clearTimeout(patience);
+  clearTimeout(force);
+  force = setTimeout(() => listening.stop(true), closeMs);
+  await listening.stop(false);
+  clearTimeout(force);
 }

@@ -1,6 +1,6 @@
 import type { Failure } from "../../generation/failure.ts";
 import { retryAfterS } from "../../limits.ts";
-import type { BodyFailure } from "../body.ts";
+import { type Refusal, refusalText } from "../refusal.ts";
 
 /** OpenAI's error object, as answers and streams carry it. */
 export type ErrorBody = {
@@ -8,19 +8,20 @@ export type ErrorBody = {
     readonly message: string;
     readonly type: string;
     readonly param: string | null;
-    readonly code: string | null;
+    /** A number where llama.cpp has one. */
+    readonly code: string | number | null;
     /** llama.cpp's counts, beside a context failure. */
     readonly n_prompt_tokens?: number;
     readonly n_ctx?: number;
   };
 };
 
-export function errorResponse(failure: Failure | BodyFailure): Response {
+export function errorResponse(failure: Failure | Refusal): Response {
   const { status, headers } = statusOf(failure);
   return Response.json(errorBody(failure), { status, headers });
 }
 
-export function errorBody(failure: Failure | BodyFailure): ErrorBody {
+export function errorBody(failure: Failure | Refusal): ErrorBody {
   switch (failure.kind) {
     case "invalid":
       return body(failure.message, "invalid_request_error", failure.param, failure.code);
@@ -40,43 +41,43 @@ export function errorBody(failure: Failure | BodyFailure): ErrorBody {
       return body("The request was cancelled.", "unavailable_error", undefined, "cancelled");
     case "engine":
       return body(failure.message, "server_error");
-    case "body_too_large":
-      return body("Request body too large.", "invalid_request_error");
-    case "body_invalid":
-      return body(failure.message, "invalid_request_error");
     default:
-      return failure satisfies never;
+      return refusalBody(failure);
   }
 }
 
-/** A path that no room serves. */
-export function unknownUrl(method: string, path: string): Response {
-  const message = `Unknown request URL: ${method} ${path}. Please check the URL for typos.`;
-  return Response.json(body(message, "invalid_request_error", undefined, "unknown_url"), { status: 404 });
+function refusalBody(refusal: Refusal): ErrorBody {
+  const { message } = refusalText(refusal);
+  switch (refusal.kind) {
+    case "body_too_large":
+    case "body_invalid":
+      return body(message, "invalid_request_error");
+    case "body_late":
+      return body(message, "timeout_error");
+    case "unknown_url":
+      return body(message, "invalid_request_error", undefined, "unknown_url");
+    case "wrong_method":
+      return body(message, "invalid_request_error", undefined, "method_not_allowed");
+    case "unauthorized":
+      return { error: { message, type: "authentication_error", param: null, code: 401 } };
+    case "rate_limited":
+      return body(message, "rate_limit_error", undefined, "rate_limit_exceeded");
+    default:
+      return refusal satisfies never;
+  }
 }
 
-export function wrongMethod(method: string, path: string, allow: readonly string[]): Response {
-  const message = `Not allowed to ${method} on ${path}; use ${allow.join(" or ")}.`;
-  return Response.json(body(message, "invalid_request_error", undefined, "method_not_allowed"), {
-    status: 405,
-    headers: { allow: allow.join(", ") },
-  });
-}
-
-function statusOf(failure: Failure | BodyFailure): {
+function statusOf(failure: Failure | Refusal): {
   readonly status: number;
-  readonly headers: Record<string, string>;
+  readonly headers: Readonly<Record<string, string>>;
 } {
   switch (failure.kind) {
     case "invalid":
     case "constraint":
     case "context":
-    case "body_invalid":
       return { status: 400, headers: {} };
     case "model_not_found":
       return { status: 404, headers: {} };
-    case "body_too_large":
-      return { status: 413, headers: {} };
     case "overloaded":
     case "cancelled":
       return { status: 503, headers: { "retry-after": String(retryAfterS) } };
@@ -84,7 +85,7 @@ function statusOf(failure: Failure | BodyFailure): {
       // The official clients repeat a 500 by themselves; the same request would fail in the same way.
       return { status: 500, headers: { "x-should-retry": "false" } };
     default:
-      return failure satisfies never;
+      return refusalText(failure);
   }
 }
 
