@@ -55,6 +55,10 @@ export const lexiconWordsMax = 100_000;
 export const lexiconWordLengthMax = 256;
 /** Texts of one choice: each is a path of the grammar. */
 export const choiceTextsMax = 10_000;
+/** Prompts of one completion; each waits for a slot. */
+export const promptsMax = 64;
+/** Texts of one request for embeddings, as OpenAI has it. */
+export const embeddingInputsMax = 2048;
 /** Choices of one request, as OpenAI's users send them; each takes a slot. */
 export const choicesMax = 8;
 /** Tools of one request; twice what the largest agents send. */
@@ -77,6 +81,21 @@ export const thinkingBudgetMin = 1024;
 /** Models of one page of the list, as Anthropic has it, and of a page where the request says nothing. */
 export const modelsPageMax = 1000;
 export const modelsPageDefault = 20;
+
+// Responses
+
+/** Responses that are kept, and an estimate of their bytes: a day of one agent's turns, and little beside a model. */
+export const storedResponsesMax = 1024;
+export const storedResponsesBytesMax = 64 * 1024 * 1024;
+/** Pairs of a response's metadata, and UTF-16 units of a key and a value, as OpenAI has them. */
+export const metadataPairsMax = 16;
+export const metadataKeyLengthMax = 64;
+export const metadataValueLengthMax = 512;
+/** Items of one page of a conversation, as OpenAI has it, and of a page where the request says nothing. */
+export const inputItemsPageMax = 100;
+export const inputItemsPageDefault = 20;
+/** Part of the context that a truncated conversation leaves to the answer, unless its limit is lower: less than this is no answer. */
+export const truncationReserveShare = 1 / 4;
 
 // JSON text and schemas
 
