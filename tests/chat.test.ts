@@ -180,8 +180,10 @@ test("models, one of them, and health", async () => {
     created: 1,
     owned_by: "tenon",
     context_length: 4096,
+    capabilities: ["completion", "tools"],
     tool_dialect: "hermes",
     tool_dialect_detected: true,
+    meta: { n_vocab: 256, n_ctx_train: 8192, n_embd: 64, n_params: 2000, size: 1000 },
   };
   expect(await get("/v1/models")).toEqual([200, { object: "list", data: [model] }]);
   expect(await get("/v1/models/replay")).toEqual([200, model]);

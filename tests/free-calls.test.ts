@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { decodeChat } from "../src/api/openai/decode.ts";
+import { decodeService } from "../src/api/service-fixture.ts";
 import { libraryPath, openLibrary } from "../src/engine/library.ts";
 import { openEngine } from "../src/engine/native.ts";
 import { openVocabulary } from "../src/engine/vocabulary.ts";
@@ -128,7 +129,8 @@ function requestOf(fields: Fields): Request {
   // What noise likes to say depends on the position, so prompts have many lengths.
   const messages = [{ role: "user", content: `Go on${" and on".repeat(fields.seed)}.` }];
   const body = { messages, tools, ...fields };
-  return unwrap(decodeChat({ value: body, text: JSON.stringify(body) }, { id: "test", holdCalls: false })).request;
+  return unwrap(decodeChat({ value: body, text: JSON.stringify(body) }, { id: "test", service: decodeService }))
+    .request;
 }
 
 /** The same model, free to say anything. */

@@ -4,8 +4,11 @@ import { fail, ok, type Result } from "../../generation/result.ts";
 import { checker } from "../check.ts";
 import {
   assistantMessage,
+  callBody,
   contentPart,
-  historyCall,
+  customCall,
+  functionCall,
+  functionMessage,
   messageBody,
   refusalPart,
   spokenMessage,
@@ -16,12 +19,12 @@ import {
 /** The messages of a chat body, with their roles' rules. `developer` is `system`. */
 export function decodeMessages(values: readonly unknown[]): Result<readonly Message[], Failure> {
   const messages: Message[] = [];
-  const callIds = new Set<string>();
+  const history: History = { ids: new Set(), legacy: [] };
   for (const [index, value] of values.entries()) {
-    const message = decodeMessage(value, `messages[${index}]`, callIds);
+    const message = decodeMessage(value, `messages[${index}]`, history);
     if (!message.ok) return message;
     messages.push(message.value);
-    if (message.value.role === "assistant") for (const call of message.value.calls) callIds.add(call.id);
+    if (message.value.role === "assistant") for (const call of message.value.calls) history.ids.add(call.id);
   }
   if (!messages.some(saysSomething)) {
     return fail({
@@ -33,16 +36,22 @@ export function decodeMessages(values: readonly unknown[]): Result<readonly Mess
   return ok(messages);
 }
 
+/** The calls so far: their ids, and those in the legacy form, which has none, each with the id that it got here until its result comes. */
+type History = { readonly ids: Set<string>; readonly legacy: { readonly id: string; readonly name: string }[] };
+
 const checkMessage = checker(messageBody);
 const checkSpoken = checker(spokenMessage);
 const checkAssistant = checker(assistantMessage);
 const checkTool = checker(toolMessage);
-const checkCall = checker(historyCall);
+const checkFunctionMessage = checker(functionMessage);
+const checkCall = checker(callBody);
+const checkFunctionCall = checker(functionCall);
+const checkCustomCall = checker(customCall);
 const checkPart = checker(contentPart);
 const checkText = checker(textPart);
 const checkRefusal = checker(refusalPart);
 
-function decodeMessage(value: unknown, at: string, callIds: ReadonlySet<string>): Result<Message, Failure> {
+function decodeMessage(value: unknown, at: string, history: History): Result<Message, Failure> {
   const message = checkMessage(value, at);
   if (!message.ok) return message;
   switch (message.value.role) {
@@ -52,13 +61,15 @@ function decodeMessage(value: unknown, at: string, callIds: ReadonlySet<string>)
     case "user":
       return decodeSpoken("user", value, at);
     case "assistant":
-      return decodeAssistant(value, at);
+      return decodeAssistant(value, at, history);
     case "tool":
-      return decodeToolResult(value, at, callIds);
+      return decodeToolResult(value, at, history);
+    case "function":
+      return decodeFunctionResult(value, at, history);
     default:
       return fail({
         kind: "invalid",
-        message: `Invalid value for '${at}.role': expected 'system', 'developer', 'user', 'assistant' or 'tool'.`,
+        message: `Invalid value for '${at}.role': expected 'system', 'developer', 'user', 'assistant', 'tool' or 'function'.`,
         param: `${at}.role`,
         code: "invalid_value",
       });
@@ -72,17 +83,22 @@ function decodeSpoken(role: "system" | "user", value: unknown, at: string): Resu
   return content.ok ? ok({ role, content: content.value }) : content;
 }
 
-function decodeAssistant(value: unknown, at: string): Result<Message, Failure> {
+function decodeAssistant(value: unknown, at: string, history: History): Result<Message, Failure> {
   const message = checkAssistant(value, at);
   if (!message.ok) return message;
-  const { content, reasoning_content, reasoning, tool_calls } = message.value;
+  const { content, refusal, reasoning_content, reasoning, tool_calls, function_call } = message.value;
   const calls: Call[] = [];
   for (const [index, item] of (tool_calls ?? []).entries()) {
     const call = decodeCall(item, `${at}.tool_calls[${index}]`);
     if (!call.ok) return call;
     calls.push(call.value);
   }
-  const decoded = decodeContent(content ?? "", `${at}.content`);
+  if (function_call) {
+    const call = { id: `call_legacy_${history.ids.size}`, name: function_call.name };
+    history.legacy.push(call);
+    calls.push({ ...call, arguments: argumentsText(function_call.arguments) });
+  }
+  const decoded = decodeContent(content ?? refusal ?? "", `${at}.content`);
   if (!decoded.ok) return decoded;
   const absent = decoded.value.length === 0;
   return ok({
@@ -93,11 +109,11 @@ function decodeAssistant(value: unknown, at: string): Result<Message, Failure> {
   });
 }
 
-function decodeToolResult(value: unknown, at: string, callIds: ReadonlySet<string>): Result<Message, Failure> {
+function decodeToolResult(value: unknown, at: string, { ids }: History): Result<Message, Failure> {
   const message = checkTool(value, at);
   if (!message.ok) return message;
   const { tool_call_id: callId, name } = message.value;
-  if (!callIds.has(callId)) {
+  if (!ids.has(callId)) {
     return fail({
       kind: "invalid",
       message: "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
@@ -108,30 +124,54 @@ function decodeToolResult(value: unknown, at: string, callIds: ReadonlySet<strin
   return content.ok ? ok({ role: "tool", content: content.value, callId, name: name ?? undefined }) : content;
 }
 
-/** A call of the history. Some clients write the arguments of a call without any as "". */
+/** The result of the last legacy call of that name. */
+function decodeFunctionResult(value: unknown, at: string, { legacy }: History): Result<Message, Failure> {
+  const message = checkFunctionMessage(value, at);
+  if (!message.ok) return message;
+  const { name } = message.value;
+  const call = legacy.findLast((known) => known.name === name);
+  if (call === undefined) {
+    return fail({
+      kind: "invalid",
+      message: "messages with role 'function' must be a response to a preceeding message with 'function_call'.",
+      param: `${at}.name`,
+    });
+  }
+  const content = decodeContent(message.value.content, `${at}.content`);
+  return content.ok ? ok({ role: "tool", content: content.value, callId: call.id, name }) : content;
+}
+
+/** A call of the history, whose arguments may be anything: what another model once wrote must not end a conversation. */
 function decodeCall(value: unknown, at: string): Result<Call, Failure> {
   const call = checkCall(value, at);
   if (!call.ok) return call;
-  const { id, function: called } = call.value;
-  const text = called.arguments.trim() === "" ? "{}" : called.arguments;
-  if (!isObjectText(text)) {
-    return fail({
-      kind: "invalid",
-      message: `Invalid value for '${at}.function.arguments': expected the text of a JSON object.`,
-      param: `${at}.function.arguments`,
-      code: "invalid_value",
-    });
+  const { id, type } = call.value;
+  switch (type ?? "function") {
+    case "function": {
+      const checked = checkFunctionCall(value, at);
+      if (!checked.ok) return checked;
+      const { name, arguments: text } = checked.value.function;
+      return ok({ id, name, arguments: argumentsText(text) });
+    }
+    case "custom": {
+      const checked = checkCustomCall(value, at);
+      if (!checked.ok) return checked;
+      const { name, input } = checked.value.custom;
+      return ok({ id, name, arguments: input, custom: true });
+    }
+    default:
+      return fail({
+        kind: "invalid",
+        message: `Invalid value for '${at}.type': expected 'function' or 'custom'.`,
+        param: `${at}.type`,
+        code: "invalid_value",
+      });
   }
-  return ok({ id, name: called.name, arguments: text });
 }
 
-function isObjectText(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
+/** Some clients write the arguments of a call without any as "". */
+function argumentsText(text: string): string {
+  return text.trim() === "" ? "{}" : text;
 }
 
 function decodeContent(value: string | readonly unknown[], at: string): Result<Content, Failure> {

@@ -1,74 +1,200 @@
 import type { Failure } from "../../generation/failure.ts";
+import type { GrammarSource } from "../../generation/grammar-source.ts";
 import type { Tool, ToolChoice } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { checker } from "../check.ts";
 import { sourceAt, sourceItems } from "../source.ts";
-import { allowedToolChoice, functionTool, namedToolChoice, toolBody, toolChoiceObject } from "./schema.ts";
+import { strictSchemaFailure } from "../strict-schema.ts";
+import {
+  allowedToolChoice,
+  customTool,
+  functionBody,
+  functionTool,
+  grammarFormat,
+  namedCustom,
+  namedFunction,
+  namedLegacy,
+  toolBody,
+  toolChoiceObject,
+} from "./schema.ts";
 
 /** The tools of a chat body, each with the text of its schema. `text` is that of the array. */
 export function decodeTools(values: readonly unknown[], text: string): Result<readonly Tool[], Failure> {
-  const tools: Tool[] = [];
-  for (const [index, source] of sourceItems(text).entries()) {
-    const value = values[index];
-    const at = `tools[${index}]`;
+  return decodeEach(values, text, "tools", (value, source, at) => {
     const body = checkTool(value, at);
     if (!body.ok) return body;
-    if (body.value.type !== "function") {
-      return fail({
-        kind: "invalid",
-        message: `Invalid value for '${at}.type': only 'function' tools are supported.`,
-        param: `${at}.type`,
-        code: "unsupported_value",
-      });
+    switch (body.value.type) {
+      case "function": {
+        const checked = checkFunctionTool(value, at);
+        if (!checked.ok) return checked;
+        const { function: described } = checked.value;
+        return decodeFunction(described, { at: `${at}.function`, described: sourceAt(source, ["function"]), source });
+      }
+      case "custom":
+        return decodeCustom(value, at);
+      default:
+        return fail({
+          kind: "invalid",
+          message: `Invalid value for '${at}.type': expected 'function' or 'custom'.`,
+          param: `${at}.type`,
+          code: "unsupported_value",
+        });
     }
+  });
+}
+
+/** The `functions` of before there were tools. */
+export function decodeFunctions(values: readonly unknown[], text: string): Result<readonly Tool[], Failure> {
+  return decodeEach(values, text, "functions", (value, described, at) => {
     const checked = checkFunction(value, at);
     if (!checked.ok) return checked;
-    const { name, description, parameters, strict } = checked.value.function;
-    const hasParameters = parameters !== undefined && parameters !== null;
-    tools.push({
-      name,
-      description: description ?? undefined,
-      parameters: hasParameters ? sourceAt(source, ["function", "parameters"]) : undefined,
-      strict: strict ?? false,
-      param: `${at}.function.parameters`,
-      source,
-    });
-  }
-  return ok(tools);
+    return decodeFunction(checked.value, { at, described, source: `{"type":"function","function":${described}}` });
+  });
 }
 
 /** Absent means auto; with or without tools, `none` and `auto` are always accepted. */
 export function decodeToolChoice(value: unknown): Result<ToolChoice, Failure> {
   if (value === undefined) return ok({ mode: "auto" });
-  return typeof value === "string" ? decodeMode(value) : decodeChoiceObject(value);
+  if (value === "none" || value === "auto" || value === "required") return ok({ mode: value });
+  if (typeof value === "string") {
+    return refuse("Invalid value for 'tool_choice': expected 'none', 'auto', 'required' or an object.");
+  }
+  const choice = checkChoice(value, "tool_choice");
+  if (!choice.ok) return choice;
+  if (choice.value.type !== "allowed_tools") {
+    const name = decodeReference(value, "tool_choice", "'function', 'custom' or 'allowed_tools'");
+    return name.ok ? ok({ mode: "named", name: name.value }) : name;
+  }
+  const allowed = checkAllowed(value, "tool_choice");
+  if (!allowed.ok) return allowed;
+  const { mode, tools } = allowed.value.allowed_tools;
+  const names = new Set<string>();
+  for (const [index, tool] of tools.entries()) {
+    const name = decodeReference(tool, `tool_choice.allowed_tools.tools[${index}]`, "'function' or 'custom'");
+    if (!name.ok) return name;
+    names.add(name.value);
+  }
+  return ok({ mode: "allowed", force: mode === "required", names: [...names] });
+}
+
+/** The `function_call` of before there were tools. */
+export function decodeFunctionCall(value: unknown): Result<ToolChoice, Failure> {
+  if (value === undefined || value === "auto") return ok({ mode: "auto" });
+  if (value === "none") return ok({ mode: "none" });
+  if (typeof value === "string") {
+    const message = "Invalid value for 'function_call': expected 'none', 'auto' or an object.";
+    return fail({ kind: "invalid", message, param: "function_call" });
+  }
+  const named = checkLegacy(value, "function_call");
+  return named.ok ? ok({ mode: "named", name: named.value.name }) : named;
 }
 
 const checkTool = checker(toolBody);
-const checkFunction = checker(functionTool);
+const checkFunctionTool = checker(functionTool);
+const checkFunction = checker(functionBody);
+const checkCustom = checker(customTool);
+const checkGrammar = checker(grammarFormat);
 const checkChoice = checker(toolChoiceObject);
-const checkNamed = checker(namedToolChoice);
+const checkNamedFunction = checker(namedFunction);
+const checkNamedCustom = checker(namedCustom);
 const checkAllowed = checker(allowedToolChoice);
+const checkLegacy = checker(namedLegacy);
 
-function decodeMode(mode: string): Result<ToolChoice, Failure> {
-  if (mode === "none" || mode === "auto" || mode === "required") return ok({ mode });
-  return refuse("Invalid value for 'tool_choice': expected 'none', 'auto', 'required' or an object.");
+function decodeEach(
+  values: readonly unknown[],
+  text: string,
+  field: string,
+  decode: (value: unknown, source: string, at: string) => Result<Tool, Failure>,
+): Result<readonly Tool[], Failure> {
+  const tools: Tool[] = [];
+  for (const [index, source] of sourceItems(text).entries()) {
+    const tool = decode(values[index], source, `${field}[${index}]`);
+    if (!tool.ok) return tool;
+    tools.push(tool.value);
+  }
+  return ok(tools);
 }
 
-function decodeChoiceObject(value: unknown): Result<ToolChoice, Failure> {
-  const choice = checkChoice(value, "tool_choice");
+type FunctionBody = {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly parameters?: object | null;
+  readonly strict?: boolean | null;
+};
+
+/** `described` is the text of the function's own object, `source` that of the tool. */
+function decodeFunction(
+  { name, description, parameters, strict }: FunctionBody,
+  { at, described, source }: { readonly at: string; readonly described: string; readonly source: string },
+): Result<Tool, Failure> {
+  const param = `${at}.parameters`;
+  const hasParameters = parameters !== undefined && parameters !== null;
+  const refusal = strict && hasParameters ? strictSchemaFailure(parameters, `function '${name}'`, param) : undefined;
+  if (refusal !== undefined) return fail(refusal);
+  return ok({
+    name,
+    description: description ?? undefined,
+    parameters: hasParameters ? sourceAt(described, ["parameters"]) : undefined,
+    strict: strict ?? false,
+    param,
+    source,
+  });
+}
+
+/** A tool that takes raw text. Templates know functions alone, so `source` shows it as one; the prompt explains the rest. */
+function decodeCustom(value: unknown, at: string): Result<Tool, Failure> {
+  const checked = checkCustom(value, at);
+  if (!checked.ok) return checked;
+  const { name, description, format } = checked.value.custom;
+  const param = `${at}.custom.format`;
+  const decoded = decodeCustomFormat(format ?? undefined, param);
+  if (!decoded.ok) return decoded;
+  return ok({
+    name,
+    description: description ?? undefined,
+    parameters: undefined,
+    strict: false,
+    custom: { format: decoded.value },
+    param,
+    source: JSON.stringify({ type: "function", function: { name, description: description ?? undefined } }),
+  });
+}
+
+function decodeCustomFormat(
+  format: { readonly type: string } | undefined,
+  at: string,
+): Result<GrammarSource | undefined, Failure> {
+  if (format === undefined || format.type === "text") return ok(undefined);
+  if (format.type !== "grammar") {
+    return fail({
+      kind: "invalid",
+      message: `Invalid value for '${at}.type': expected 'text' or 'grammar'.`,
+      param: `${at}.type`,
+      code: "invalid_value",
+    });
+  }
+  const checked = checkGrammar(format, at);
+  if (!checked.ok) return checked;
+  const { syntax, definition } = checked.value.grammar;
+  return ok({ syntax, text: definition });
+}
+
+/** The name in `{"type": "function", "function": {"name"}}`, and the same of a custom tool. */
+function decodeReference(value: unknown, at: string, expected: string): Result<string, Failure> {
+  const choice = checkChoice(value, at);
   if (!choice.ok) return choice;
-  if (choice.value.type === "allowed_tools") {
-    const allowed = checkAllowed(value, "tool_choice");
-    if (!allowed.ok) return allowed;
-    const { mode, tools } = allowed.value.allowed_tools;
-    const names = [...new Set(tools.map((tool) => tool.function.name))];
-    return ok({ mode: "allowed", force: mode === "required", names });
+  switch (choice.value.type) {
+    case "function": {
+      const named = checkNamedFunction(value, at);
+      return named.ok ? ok(named.value.function.name) : named;
+    }
+    case "custom": {
+      const named = checkNamedCustom(value, at);
+      return named.ok ? ok(named.value.custom.name) : named;
+    }
+    default:
+      return refuse(`Invalid value for '${at}.type': expected ${expected}.`);
   }
-  if (choice.value.type !== "function") {
-    return refuse("Invalid value for 'tool_choice.type': expected 'function' or 'allowed_tools'.");
-  }
-  const named = checkNamed(value, "tool_choice");
-  return named.ok ? ok({ mode: "named", name: named.value.function.name }) : named;
 }
 
 function refuse(message: string): Result<never, Failure> {

@@ -1,34 +1,16 @@
 import { expect, test } from "bun:test";
-import type { Failure } from "../../generation/failure.ts";
 import type { Request } from "../../generation/request.ts";
-import { decodeChat } from "./decode.ts";
-
-const hello = [{ role: "user", content: "hello" }];
-const weather = { type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } };
-const time = { type: "function", function: { name: "time" } };
-
-function decode(body: unknown, text = JSON.stringify(body)) {
-  return decodeChat({ value: JSON.parse(text), text }, { id: "id", holdCalls: false });
-}
-
-function requestOf(body: Record<string, unknown>): Request {
-  const decoded = decode({ messages: hello, ...body });
-  if (!decoded.ok) throw new Error(JSON.stringify(decoded.failure));
-  return decoded.value.request;
-}
-
-function failureOf(body: Record<string, unknown>): Failure {
-  const decoded = decode({ messages: hello, ...body });
-  if (decoded.ok) throw new Error("it was accepted");
-  return decoded.failure;
-}
+import { decodeService } from "../service-fixture.ts";
+import { decode, failureOf, hello, requestOf, time, weather } from "./decode-fixture.ts";
 
 test("the smallest request has every default", () => {
   expect(decode({ messages: hello })).toEqual({
     ok: true,
     value: {
+      choices: 1,
       stream: false,
       includeUsage: false,
+      legacy: false,
       ignored: [],
       request: {
         id: "id",
@@ -37,6 +19,7 @@ test("the smallest request has every default", () => {
         tools: [],
         toolChoice: { mode: "auto" },
         parallelCalls: true,
+        toolStrict: "schema",
         answer: { kind: "text" },
         sampling: {
           temperature: 1,
@@ -54,7 +37,14 @@ test("the smallest request has every default", () => {
         logprobs: undefined,
         holdCalls: false,
         templateVariables: {},
-        policy: { additional: "closed", order: undefined, whitespace: 64, spelling: "canonical", format: "assert" },
+        policy: {
+          additional: "closed",
+          order: undefined,
+          whitespace: 64,
+          spelling: "canonical",
+          format: "assert",
+          relax: false,
+        },
       },
     },
   });
@@ -180,14 +170,14 @@ test("sampling fields keep their values", () => {
 
 test("tools and schemas are kept as text: order of keys, digits of numbers, the last of equal keys", () => {
   const schema = '{ "2":1, "1": 1.50, "maximum": 12345678901234567890 }';
-  const tool = `{"function": {"parameters":${schema},"name":"f", "strict": true},"type":"function" }`;
+  const tool = `{"function": {"parameters":${schema},"name":"f", "strict": false},"type":"function" }`;
   const text = `{"tools": 3, "messages":[{"role":"user","content":"]}"}], "tools" : [ ${tool} ], "response_format": {"type":"json_schema","json_schema":{"schema": ${schema}, "name":"n"}}}`;
   const decoded = decode(undefined, text);
   expect(decoded).toMatchObject({
     ok: true,
     value: {
       request: {
-        tools: [{ name: "f", parameters: schema, strict: true, param: "tools[0].function.parameters", source: tool }],
+        tools: [{ name: "f", parameters: schema, strict: false, param: "tools[0].function.parameters", source: tool }],
         answer: { kind: "json_schema", schema, param: "response_format.json_schema.schema" },
       },
     },
@@ -247,7 +237,7 @@ test.each([
   [
     { tool_choice: named("weather", "tool"), tools: [weather] },
     "tool_choice",
-    "Invalid value for 'tool_choice.type': expected 'function' or 'allowed_tools'.",
+    "Invalid value for 'tool_choice.type': expected 'function', 'custom' or 'allowed_tools'.",
   ],
   [
     { tool_choice: { function: { name: "weather" } }, tools: [weather] },
@@ -286,9 +276,9 @@ test.each([
     "Invalid value for 'tools[0].function.name': expected a name of 1 to 64 letters, digits, '_' and '-'.",
   ],
   [
-    { tools: [time, { type: "custom", custom: { name: "c" } }] },
+    { tools: [time, { type: "web_search" }] },
     "tools[1].type",
-    "Invalid value for 'tools[1].type': only 'function' tools are supported.",
+    "Invalid value for 'tools[1].type': expected 'function' or 'custom'.",
   ],
   [
     { tools: [{ type: "function", function: { name: "f", parameters: [] } }] },
@@ -309,7 +299,7 @@ test.each([
   [
     { messages: [{ role: "narrator", content: "x" }] },
     "messages[0].role",
-    "Invalid value for 'messages[0].role': expected 'system', 'developer', 'user', 'assistant' or 'tool'.",
+    "Invalid value for 'messages[0].role': expected 'system', 'developer', 'user', 'assistant', 'tool' or 'function'.",
   ],
   [
     { messages: [...hello, { role: "user", content: null }] },
@@ -336,14 +326,6 @@ test.each([
     "messages[1].tool_call_id",
     "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
   ],
-  ...["{", "[]", "3"].map(
-    (text) =>
-      [
-        { messages: [{ role: "assistant", tool_calls: [{ id: "a", function: { name: "f", arguments: text } }] }] },
-        "messages[0].tool_calls[0].function.arguments",
-        "Invalid value for 'messages[0].tool_calls[0].function.arguments': expected the text of a JSON object.",
-      ] satisfies readonly [Record<string, unknown>, string, string],
-  ),
   // numbers, and other fields
   [{ temperature: 2.1 }, "temperature", "Invalid value for 'temperature': expected a number from 0 to 2."],
   [
@@ -376,23 +358,28 @@ test.each([
   ],
   [{ top_logprobs: 21, logprobs: true }, "top_logprobs", "top_logprobs must be between 0 and 20"],
   [{ top_logprobs: 2 }, "top_logprobs", "top_logprobs requires logprobs to be set to true"],
-  [{ n: 2 }, "n", "only one choice can be generated: 'n' must be 1"],
-  [{ functions: [] }, "functions", "'functions' is not supported: use 'tools'."],
+  [{ n: 9 }, "n", "Invalid value for 'n': expected an integer from 1 to 8."],
+  [{ functions: [], tools: [weather] }, "functions", "Cannot use both 'functions' and 'tools': use 'tools'."],
   [
-    { grammar: "root ::= x" },
-    "grammar",
-    "'grammar' is not supported: grammars are not supported here; use 'response_format'.",
+    { function_call: "required" },
+    "function_call",
+    "Invalid value for 'function_call': expected 'none', 'auto' or an object.",
+  ],
+  [
+    { reasoning_effort: "huge" },
+    "reasoning_effort",
+    "Invalid value for 'reasoning_effort': expected one of 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'.",
   ],
   [{ modalities: ["text", "audio"] }, "modalities", "audio output is not supported"],
   [
     { logit_bias: { "7": 101 } },
-    "logit_bias[7]",
-    "Invalid value for 'logit_bias[7]': expected a number from -100 to 100.",
+    "logit_bias",
+    "Invalid value for 'logit_bias': expected an object of at most 1024 token ids and biases from -100 to 100, or an array of pairs of a token id or a text and a bias or false.",
   ],
   [
     { logit_bias: { x: 1 } },
-    "logit_bias.x",
-    "Invalid value for 'logit_bias.x': expected an object of at most 1024 token ids and biases from -100 to 100.",
+    "logit_bias",
+    "Invalid value for 'logit_bias': expected an object of at most 1024 token ids and biases from -100 to 100, or an array of pairs of a token id or a text and a bias or false.",
   ],
   [
     { stop: [""] },
@@ -404,7 +391,7 @@ test.each([
   [
     { response_format: { type: "xml" } },
     "response_format.type",
-    "Invalid value for 'response_format.type': expected 'text', 'json_object' or 'json_schema'.",
+    "Invalid value for 'response_format.type': expected 'text', 'json_object', 'json_schema', 'grammar' or 'structural_tag'.",
   ],
   [
     { response_format: { type: "json_schema", json_schema: { name: "n" } } },
@@ -427,6 +414,108 @@ test("a body that is no object has no field to name", () => {
       message: "Invalid type for the request body: expected an object, but got an array instead.",
       code: "invalid_type",
     },
+  });
+});
+
+test("arguments of the history are taken as they came", () => {
+  for (const text of ["{", "[]", "3"]) {
+    const messages = [{ role: "assistant", tool_calls: [{ id: "a", function: { name: "f", arguments: text } }] }];
+    expect(requestOf({ messages }).messages).toMatchObject([{ calls: [{ id: "a", name: "f", arguments: text }] }]);
+  }
+});
+
+test("the forms of before there were tools: functions, calls without an id, results by name", () => {
+  const messages = [
+    { role: "user", content: "u" },
+    { role: "assistant", content: null, function_call: { name: "f", arguments: '{"x": 1}' } },
+    { role: "function", name: "f", content: "2" },
+  ];
+  const functions = '[{"name": "f", "description": "d", "parameters": {"type": "object", "b": 1.50}}]';
+  const body = `{"messages": ${JSON.stringify(messages)}, "functions": ${functions}, "function_call": {"name": "f"}}`;
+  expect(decode(undefined, body)).toMatchObject({
+    value: {
+      legacy: true,
+      request: {
+        messages: [
+          { role: "user", content: "u" },
+          { role: "assistant", content: undefined, calls: [{ id: "call_legacy_0", name: "f", arguments: '{"x": 1}' }] },
+          { role: "tool", content: "2", callId: "call_legacy_0", name: "f" },
+        ],
+        tools: [
+          {
+            name: "f",
+            description: "d",
+            parameters: '{"type": "object", "b": 1.50}',
+            param: "functions[0].parameters",
+          },
+        ],
+        toolChoice: { mode: "named", name: "f" },
+        parallelCalls: false,
+      },
+    },
+  });
+  expect(requestOf({ function_call: "none" }).toolChoice).toEqual({ mode: "none" });
+});
+
+test("custom tools, with free text or a grammar, chosen and in the history", () => {
+  const grammar = { type: "grammar", grammar: { syntax: "lark", definition: "start: /a/" } };
+  const tools = [
+    { type: "custom", custom: { name: "run", description: "Runs code." } },
+    { type: "custom", custom: { name: "plain", format: { type: "text" } } },
+    { type: "custom", custom: { name: "strict", format: grammar } },
+  ];
+  const call = { id: "a", type: "custom", custom: { name: "run", input: "print(1)" } };
+  const request = requestOf({
+    tools,
+    tool_choice: { type: "custom", custom: { name: "run" } },
+    messages: [{ role: "assistant", tool_calls: [call] }],
+  });
+  expect(request).toMatchObject({
+    tools: [
+      { name: "run", description: "Runs code.", parameters: undefined, custom: { format: undefined } },
+      { name: "plain", custom: { format: undefined } },
+      { name: "strict", custom: { format: { syntax: "lark", text: "start: /a/" } }, param: "tools[2].custom.format" },
+    ],
+    toolChoice: { mode: "named", name: "run" },
+    messages: [{ calls: [{ id: "a", name: "run", arguments: "print(1)", custom: true }] }],
+  });
+  const allowed = { mode: "required", tools: [{ type: "custom", custom: { name: "run" } }] };
+  expect(requestOf({ tools, tool_choice: { type: "allowed_tools", allowed_tools: allowed } }).toolChoice).toEqual({
+    mode: "allowed",
+    force: true,
+    names: ["run"],
+  });
+});
+
+test("the server's word list, biases of texts, and the fields of an extra body", () => {
+  const service = { ...decodeService, lexicon: ["w"] };
+  expect(decode({ messages: hello, tenon_lexicon: true }, undefined, service)).toMatchObject({
+    value: { request: { answer: { source: { words: ["w"], fold: false } } } },
+  });
+  expect(
+    requestOf({
+      logit_bias: [
+        [7, 1.5],
+        ["ab", -2],
+        [8, false],
+      ],
+    }).sampling.logitBias,
+  ).toEqual([
+    { token: 7, bias: 1.5 },
+    { token: 97, bias: -2 },
+    { token: 98, bias: -2 },
+    { token: 8, bias: -100 },
+  ]);
+  const extra = { extra_body: { top_k: 3, temperature: 0.5, strange: 1 }, temperature: 0.25 };
+  expect(decode({ messages: hello, ...extra })).toMatchObject({
+    value: { ignored: ["strange"], request: { sampling: { topK: 3, temperature: 0.25 } } },
+  });
+});
+
+test("fields that nothing reads are an error where the server is strict", () => {
+  const service = { ...decodeService, strictFields: true };
+  expect(decode({ messages: hello, user: "u", top_a: 1, b: 2 }, undefined, service)).toMatchObject({
+    failure: { kind: "invalid", param: "top_a", message: "Unrecognized request arguments supplied: top_a, b" },
   });
 });
 

@@ -1,94 +1,88 @@
-import type { Static } from "@sinclair/typebox";
 import type { Failure } from "../../generation/failure.ts";
-import type { AnswerFormat, Policy, Request, Sampling } from "../../generation/request.ts";
+import type { Request, Tool, ToolChoice } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
-import { topLogprobsMax, whitespaceMax } from "../../limits.ts";
+import { topLogprobsMax } from "../../limits.ts";
 import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
+import { strictFailure, unreadFields } from "../fields.ts";
+import { decodeOwnFields } from "../own-fields.ts";
+import type { Service } from "../service.ts";
 import { sourceAt } from "../source.ts";
+import { decodeFormats } from "./constraint-fields.ts";
 import { decodeMessages } from "./decode-messages.ts";
-import { decodeToolChoice, decodeTools } from "./decode-tools.ts";
-import {
-  acceptedFields,
-  type ChatBody,
-  chatBody,
-  jsonObjectFormat,
-  jsonSchemaFormat,
-  refusedFields,
-  responseFormat,
-} from "./schema.ts";
+import { decodeFunctionCall, decodeFunctions, decodeToolChoice, decodeTools } from "./decode-tools.ts";
+import { withExtraBody } from "./extra-body.ts";
+import { decodeSampling } from "./sampling-fields.ts";
+import { acceptedFields, type ChatBody, chatBody, refusedFields } from "./schema.ts";
 
 export type ChatRequest = {
   readonly request: Request;
+  /** Answers to give side by side. */
+  readonly choices: number;
   readonly stream: boolean;
   readonly includeUsage: boolean;
+  /** Asked with `functions`: the answer's call is a `function_call`. */
+  readonly legacy: boolean;
   /** Fields of the body that nothing reads. */
   readonly ignored: readonly string[];
 };
 
+export type DecodeOptions = { readonly id: string; readonly service: DecodeService };
+export type DecodeService = Pick<Service, "holdCalls" | "lexicon" | "strictFields" | "tokenize">;
+
 /** A chat completion's body → the inner request. Fields that are wrong by themselves are refused here; what contradicts itself, in generate(). */
-export function decodeChat(
-  body: JsonBody,
-  options: { readonly id: string; readonly holdCalls: boolean },
-): Result<ChatRequest, Failure> {
+export function decodeChat(given: JsonBody, { id, service }: DecodeOptions): Result<ChatRequest, Failure> {
+  const body = withExtraBody(given);
   const checked = checkChat(body.value);
   if (!checked.ok) return checked;
   const chat = checked.value;
-  const refusal = refusalOf(chat);
+  const ignored = unreadFields(chat, chatBody, acceptedFields);
+  const refusal = refusalOf(chat) ?? (service.strictFields ? strictFailure(ignored) : undefined);
   if (refusal !== undefined) return fail(refusal);
 
   const messages = decodeMessages(chat.messages);
   if (!messages.ok) return messages;
-  const tools = decodeTools(chat.tools ?? [], chat.tools ? sourceAt(body.text, ["tools"]) : "[]");
+  const tools = decodeAllTools(chat, body.text);
   if (!tools.ok) return tools;
-  const toolChoice = decodeToolChoice(chat.tool_choice ?? undefined);
-  if (!toolChoice.ok) return toolChoice;
-  const answer = decodeAnswerFormat(chat.response_format ?? undefined, body.text);
-  if (!answer.ok) return answer;
+  const formats = decodeFormats(chat, body.text);
+  if (!formats.ok) return formats;
+  const own = decodeOwnFields(chat, body.text, service, formats.value);
+  if (!own.ok) return own;
+  const sampling = decodeSampling(chat, service);
+  if (!sampling.ok) return sampling;
+  const { legacy } = tools.value;
   return ok({
     request: {
-      id: options.id,
+      id,
       model: chat.model ?? undefined,
       messages: messages.value,
-      tools: tools.value,
-      toolChoice: toolChoice.value,
-      parallelCalls: chat.parallel_tool_calls ?? true,
-      answer: answer.value,
-      sampling: samplingOf(chat),
+      tools: tools.value.tools,
+      toolChoice: tools.value.toolChoice,
+      // A `function_call` is one.
+      parallelCalls: legacy ? false : (chat.parallel_tool_calls ?? true),
+      ...own.value,
+      ...sampling.value,
       tokensMax: chat.max_completion_tokens ?? chat.max_tokens ?? chat.n_predict ?? undefined,
-      stop: typeof chat.stop === "string" ? [chat.stop] : (chat.stop ?? []),
       logprobs: chat.logprobs === true ? (chat.top_logprobs ?? 0) : undefined,
-      holdCalls: chat.tenon_hold_calls ?? options.holdCalls,
       templateVariables: templateVariablesOf(chat),
-      policy: policyOf(chat),
     },
+    choices: chat.n ?? 1,
     stream: chat.stream ?? false,
     includeUsage: chat.stream_options?.include_usage ?? false,
-    ignored: Object.keys(chat).filter((name) => !(name in chatBody.properties) && !acceptedFields.includes(name)),
+    legacy,
+    ignored,
   });
 }
 
 const checkChat = checker(chatBody);
-const checkFormat = checker(responseFormat);
-const checkJsonSchema = checker(jsonSchemaFormat);
-const checkJsonObject = checker(jsonObjectFormat);
 
 function refusalOf(chat: ChatBody & Readonly<Record<string, unknown>>): Failure | undefined {
   for (const [param, reason] of Object.entries(refusedFields)) {
     if (chat[param] === undefined || chat[param] === null) continue;
-    return {
-      kind: "invalid",
-      message: `'${param}' is not supported: ${reason}.`,
-      param,
-      code: "unsupported_parameter",
-    };
+    return invalid(param, `'${param}' is not supported: ${reason}.`, "unsupported_parameter");
   }
   if (chat.modalities?.includes("audio")) {
     return invalid("modalities", "audio output is not supported", "unsupported_parameter");
-  }
-  if ((chat.n ?? 1) > 1) return invalid("n", "only one choice can be generated: 'n' must be 1", "unsupported_value");
-  if (chat.stop !== null && [chat.stop ?? []].flat().some((text) => !text.isWellFormed())) {
-    return invalid("stop", "a stop string contains half a surrogate pair", "invalid_value");
   }
   const top = chat.top_logprobs ?? 0;
   if (top < 0 || top > topLogprobsMax) {
@@ -104,50 +98,23 @@ function invalid(param: string, message: string, code: string): Failure {
   return { kind: "invalid", message, param, code };
 }
 
-function decodeAnswerFormat(value: unknown, text: string): Result<AnswerFormat, Failure> {
-  if (value === undefined) return ok({ kind: "text" });
-  const format = checkFormat(value, "response_format");
-  if (!format.ok) return format;
-  switch (format.value.type) {
-    case "text":
-      return ok({ kind: "text" });
-    case "json_object": {
-      const checked = checkJsonObject(value, "response_format");
-      if (!checked.ok) return checked;
-      if (checked.value.schema === undefined || checked.value.schema === null) return ok({ kind: "json_object" });
-      const schema = sourceAt(text, ["response_format", "schema"]);
-      return ok({ kind: "json_schema", schema, param: "response_format.schema" });
-    }
-    case "json_schema": {
-      const checked = checkJsonSchema(value, "response_format");
-      if (!checked.ok) return checked;
-      const schema = sourceAt(text, ["response_format", "json_schema", "schema"]);
-      return ok({ kind: "json_schema", schema, param: "response_format.json_schema.schema" });
-    }
-    default:
-      return fail({
-        kind: "invalid",
-        message: `Invalid value for 'response_format.type': expected 'text', 'json_object' or 'json_schema'.`,
-        param: "response_format.type",
-        code: "invalid_value",
-      });
-  }
-}
+type AllTools = { readonly tools: readonly Tool[]; readonly toolChoice: ToolChoice; readonly legacy: boolean };
 
-function samplingOf(chat: Static<typeof chatBody>): Sampling {
-  return {
-    temperature: chat.temperature ?? 1,
-    // -1 is how other servers spell "off".
-    topK: Math.max(0, chat.top_k ?? 0),
-    topP: chat.top_p ?? 1,
-    minP: chat.min_p ?? 0,
-    repeatPenalty: chat.repeat_penalty ?? chat.repetition_penalty ?? 1,
-    frequencyPenalty: chat.frequency_penalty ?? 0,
-    presencePenalty: chat.presence_penalty ?? 0,
-    // -1 asks for a random one, as in llama.cpp.
-    seed: chat.seed === -1 ? undefined : (chat.seed ?? undefined),
-    logitBias: Object.entries(chat.logit_bias ?? {}).map(([token, bias]) => ({ token: Number(token), bias })),
-  };
+/** From `tools` and `tool_choice`, or from what stood in their place before; both at once contradict each other. */
+function decodeAllTools(chat: ChatBody, text: string): Result<AllTools, Failure> {
+  const functions = chat.functions ?? undefined;
+  const functionCall = chat.function_call ?? undefined;
+  const legacy = functions !== undefined || functionCall !== undefined;
+  if (legacy && (chat.tools || chat.tool_choice)) {
+    const param = functions === undefined ? "function_call" : "functions";
+    return fail(invalid(param, `Cannot use both '${param}' and 'tools': use 'tools'.`, "invalid_value"));
+  }
+  const tools = legacy
+    ? decodeFunctions(functions ?? [], functions ? sourceAt(text, ["functions"]) : "[]")
+    : decodeTools(chat.tools ?? [], chat.tools ? sourceAt(text, ["tools"]) : "[]");
+  if (!tools.ok) return tools;
+  const toolChoice = legacy ? decodeFunctionCall(functionCall) : decodeToolChoice(chat.tool_choice ?? undefined);
+  return toolChoice.ok ? ok({ tools: tools.value, toolChoice: toolChoice.value, legacy }) : toolChoice;
 }
 
 function templateVariablesOf(chat: ChatBody): Readonly<Record<string, unknown>> {
@@ -157,16 +124,5 @@ function templateVariablesOf(chat: ChatBody): Readonly<Record<string, unknown>> 
     ...chat.chat_template_kwargs,
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
     ...(thinking === undefined ? {} : { enable_thinking: thinking }),
-  };
-}
-
-function policyOf(chat: ChatBody): Policy {
-  const policy = chat.tenon_policy;
-  return {
-    additional: policy?.additional ?? "closed",
-    order: policy?.order ?? undefined,
-    whitespace: policy?.whitespace ?? whitespaceMax,
-    spelling: policy?.spelling ?? "canonical",
-    format: policy?.format ?? "assert",
   };
 }

@@ -6,6 +6,9 @@ const frame: ChatFrame = {
   id: "chatcmpl-1",
   created: 1_700_000_000,
   model: "M",
+  choices: 1,
+  choicesPerPrompt: 1,
+  legacy: false,
   toolsOffered: false,
   holdCalls: false,
   logprobs: false,
@@ -37,7 +40,7 @@ const wireUsage = {
   completion_tokens: 5,
   total_tokens: 17,
   prompt_tokens_details: { cached_tokens: 4 },
-  completion_tokens_details: { reasoning_tokens: 2 },
+  completion_tokens_details: { reasoning_tokens: 2, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
 };
 const stop: Event = { kind: "finish", reason: { kind: "stop" }, usage };
 const calls: Event = { kind: "finish", reason: { kind: "calls" }, usage };
@@ -50,7 +53,7 @@ const aCall: readonly Event[] = [
 ];
 
 async function* stream(events: readonly Event[]) {
-  yield* events;
+  for (const event of events) yield { choice: 0, event };
 }
 
 async function wire(events: readonly Event[], options: Partial<ChatFrame> = {}): Promise<string> {
@@ -193,6 +196,7 @@ test("an answer without stream", async () => {
       },
     ],
     usage: wireUsage,
+    service_tier: "default",
     timings,
   });
 });

@@ -1,195 +1,227 @@
-import type { Event, FinishReason, TokenLogprob, Usage } from "../../generation/event.ts";
+import type { Event, Usage } from "../../generation/event.ts";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { sseData, sseDone } from "../sse.ts";
+import { type ChoiceEvent, sumUsage } from "./choices.ts";
 import { errorBody } from "./error.ts";
+import { encodeFinish, type Frame, head } from "./frame.ts";
+import { encodeLogprob } from "./logprobs.ts";
+import { encodeTimings, encodeUsage } from "./usage.ts";
 
-/** What every chunk of one answer repeats, and how it is to be written. */
-export type ChatFrame = {
-  readonly id: string;
-  /** Seconds since 1970. */
-  readonly created: number;
-  readonly model: string;
+/** How one chat's answer is to be written. */
+export type ChatFrame = Frame & {
   /** Then an answer without text has the content null, else "". */
   readonly toolsOffered: boolean;
   /** Calls come whole, so that name and arguments can share a chunk. */
   readonly holdCalls: boolean;
   readonly logprobs: boolean;
-  readonly includeUsage: boolean;
+  /** A call is a `function_call`. */
+  readonly legacy: boolean;
 };
 
 /** Events → the body of an answer without stream. */
-export async function encodeAnswer(frame: ChatFrame, events: AsyncIterable<Event>): Promise<Result<object, Failure>> {
-  let text = "";
-  let reasoning = "";
-  const logprobs: object[] = [];
-  const open = new Map<number, { id: string; name: string; arguments: string }>();
-  const calls: object[] = [];
-  for await (const event of events) {
-    switch (event.kind) {
-      case "progress":
-        break;
-      case "reasoning":
-        reasoning += event.text;
-        break;
-      case "text":
-        text += event.text;
-        logprobs.push(...event.logprobs.map(encodeLogprob));
-        break;
-      case "call_begin":
-        open.set(event.index, { id: event.id, name: event.name, arguments: "" });
-        break;
-      case "call_arguments": {
-        const call = open.get(event.index);
-        if (call !== undefined) call.arguments += event.text;
-        break;
-      }
-      case "call_end": {
-        const call = open.get(event.index);
-        if (call === undefined) break;
-        const { id, name, arguments: text } = call;
-        calls.push({ id, type: "function", function: { name, arguments: text } });
-        break;
-      }
-      case "finish": {
-        const message = {
-          role: "assistant",
-          content: text === "" && frame.toolsOffered ? null : text,
-          refusal: null,
-          annotations: [],
-          ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
-          ...(calls.length === 0 ? {} : { tool_calls: calls }),
-        };
-        const choice = {
-          index: 0,
-          message,
-          logprobs: frame.logprobs ? { content: logprobs, refusal: null } : null,
-          finish_reason: finishReason(event.reason),
-        };
-        const usage = encodeUsage(event.usage);
-        return ok({ ...head(frame, "chat.completion"), choices: [choice], usage, timings: timings(event.usage) });
-      }
-      case "failure":
-        return fail(event.failure);
-      default:
-        event satisfies never;
-    }
+export async function encodeAnswer(
+  frame: ChatFrame,
+  events: AsyncIterable<ChoiceEvent>,
+): Promise<Result<object, Failure>> {
+  const answers = Array.from({ length: frame.choices }, () => new WholeAnswer(frame));
+  for await (const { choice, event } of events) {
+    if (event.kind === "failure") return fail(event.failure);
+    answers[choice]?.take(event);
   }
-  return fail({ kind: "engine", message: "The answer ended without a finish." });
+  const usages = answers.flatMap(({ usage }) => usage ?? []);
+  if (usages.length < answers.length) return fail({ kind: "engine", message: "The answer ended without a finish." });
+  const usage = sumUsage(usages, frame.choicesPerPrompt);
+  return ok({
+    ...head(frame, "chat.completion"),
+    choices: answers.map((answer, index) => answer.choice(index)),
+    usage: encodeUsage(usage),
+    service_tier: "default",
+    timings: encodeTimings(usage),
+  });
 }
 
 /** Events → the frames of a stream, from the role to `[DONE]`. */
-export async function* encodeStream(frame: ChatFrame, events: AsyncIterable<Event>): AsyncGenerator<string, void> {
+export async function* encodeStream(
+  frame: ChatFrame,
+  events: AsyncIterable<ChoiceEvent>,
+): AsyncGenerator<string, void> {
   const start = head(frame, "chat.completion.chunk");
   const usageSoFar = frame.includeUsage ? { usage: null } : {};
-  const chunk = (delta: object, logprobs: object | null = null, reason: string | null = null) =>
-    sseData({ ...start, choices: [{ index: 0, delta, logprobs, finish_reason: reason }], ...usageSoFar });
-  let held: { readonly id: string; readonly name: string } | undefined;
+  const chunk = ({ index, delta, logprobs, finish, ...rest }: Piece) => {
+    const choice = { index, delta, logprobs: logprobs ?? null, finish_reason: finish ?? null };
+    return sseData({ ...start, choices: [choice], ...usageSoFar, ...rest });
+  };
+  const answers = Array.from({ length: frame.choices }, (_, index) => new StreamedAnswer(frame, index));
 
-  yield chunk({ role: "assistant", content: frame.toolsOffered ? null : "" });
-  for await (const event of events) {
+  for (const answer of answers) yield chunk(answer.opening());
+  for await (const { choice, event } of events) {
+    if (event.kind === "failure") {
+      yield sseData(errorBody(event.failure));
+      yield sseDone;
+      return;
+    }
+    const piece = answers[choice]?.piece(event);
+    if (piece !== undefined) yield chunk(piece);
+  }
+  if (frame.includeUsage) {
+    const usages = answers.flatMap(({ usage }) => usage ?? []);
+    yield sseData({ ...start, choices: [], usage: encodeUsage(sumUsage(usages, frame.choicesPerPrompt)) });
+  }
+  yield sseDone;
+}
+
+type AnswerEvent = Exclude<Event, { kind: "failure" }>;
+type Call = { readonly id: string; readonly name: string; readonly custom: boolean };
+
+/** One choice, collected. */
+class WholeAnswer {
+  /** Undefined until it finished. */
+  usage: Usage | undefined;
+  readonly #frame: ChatFrame;
+  #text = "";
+  #reasoning = "";
+  readonly #logprobs: object[] = [];
+  readonly #open = new Map<number, Call & { text: string }>();
+  readonly #calls: (Call & { readonly text: string })[] = [];
+  #finish = "";
+
+  constructor(frame: ChatFrame) {
+    this.#frame = frame;
+  }
+
+  take(event: AnswerEvent): void {
     switch (event.kind) {
       case "progress":
-      case "call_end":
-        break;
-      case "reasoning":
-        yield chunk({ reasoning_content: event.text });
-        break;
-      case "text": {
-        const logprobs = frame.logprobs ? { content: event.logprobs.map(encodeLogprob), refusal: null } : null;
-        yield chunk({ content: event.text }, logprobs);
-        break;
-      }
-      case "call_begin":
-        if (frame.holdCalls) held = event;
-        else yield chunk({ tool_calls: [encodeCall(event, event.index, "")] });
-        break;
-      case "call_arguments":
-        yield chunk({ tool_calls: [encodeCall(held, event.index, event.text)] });
-        held = undefined;
-        break;
-      case "finish":
-        yield sseData({
-          ...start,
-          choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: finishReason(event.reason) }],
-          ...usageSoFar,
-          timings: timings(event.usage),
-        });
-        if (frame.includeUsage) yield sseData({ ...start, choices: [], usage: encodeUsage(event.usage) });
-        yield sseDone;
         return;
-      case "failure":
-        yield sseData(errorBody(event.failure));
-        yield sseDone;
+      case "reasoning":
+        this.#reasoning += event.text;
+        return;
+      case "text":
+        this.#text += event.text;
+        this.#logprobs.push(...event.logprobs.map(encodeLogprob));
+        return;
+      case "call_begin":
+        this.#open.set(event.index, { id: event.id, name: event.name, custom: event.custom, text: "" });
+        return;
+      case "call_arguments": {
+        const call = this.#open.get(event.index);
+        if (call !== undefined) call.text += event.text;
+        return;
+      }
+      case "call_end": {
+        const call = this.#open.get(event.index);
+        if (call !== undefined) this.#calls.push(call);
+        return;
+      }
+      case "finish":
+        this.#finish = encodeFinish(event.reason, callsReason(this.#frame));
+        this.usage = event.usage;
         return;
       default:
         event satisfies never;
     }
   }
-}
 
-function head(frame: ChatFrame, object: string) {
-  const { id, created, model } = frame;
-  return { id, object, created, model, system_fingerprint: `fp_${Bun.hash(model).toString(16)}` };
-}
+  choice(index: number) {
+    const { toolsOffered, logprobs } = this.#frame;
+    const message = {
+      role: "assistant",
+      content: this.#text === "" && toolsOffered ? null : this.#text,
+      refusal: null,
+      annotations: [],
+      ...(this.#reasoning === "" ? {} : { reasoning_content: this.#reasoning }),
+      ...this.#encodedCalls(),
+    };
+    return {
+      index,
+      message,
+      logprobs: logprobs ? { content: this.#logprobs, refusal: null } : null,
+      finish_reason: this.#finish,
+    };
+  }
 
-/** A piece of a call; `begun` is what only its first piece says. */
-function encodeCall(begun: { readonly id: string; readonly name: string } | undefined, index: number, text: string) {
-  if (begun === undefined) return { index, function: { arguments: text } };
-  return { index, id: begun.id, type: "function", function: { name: begun.name, arguments: text } };
-}
-
-function finishReason(reason: FinishReason): string {
-  switch (reason.kind) {
-    case "stop":
-    case "stop_string":
-      return "stop";
-    case "calls":
-      return "tool_calls";
-    case "length":
-    case "context":
-      return "length";
-    default:
-      return reason satisfies never;
+  #encodedCalls() {
+    const [first] = this.#calls;
+    if (first === undefined) return {};
+    if (this.#frame.legacy) return { function_call: { name: first.name, arguments: first.text } };
+    return { tool_calls: this.#calls.map((call) => encodeCall(call, call.text)) };
   }
 }
 
-function encodeLogprob(entry: TokenLogprob) {
-  return { ...encodeToken(entry), top_logprobs: entry.top.map(encodeToken) };
+type Piece = {
+  readonly index: number;
+  readonly delta: object;
+  readonly logprobs?: object | null;
+  readonly finish?: string;
+  readonly timings?: object;
+};
+
+/** One choice, piece by piece. */
+class StreamedAnswer {
+  /** Undefined until it finished. */
+  usage: Usage | undefined;
+  readonly #frame: ChatFrame;
+  readonly #index: number;
+  /** The call whose begin was not written yet. */
+  #held: Call | undefined;
+  /** Whether the open call is a custom one. */
+  #custom = false;
+
+  constructor(frame: ChatFrame, index: number) {
+    this.#frame = frame;
+    this.#index = index;
+  }
+
+  opening(): Piece {
+    return { index: this.#index, delta: { role: "assistant", content: this.#frame.toolsOffered ? null : "" } };
+  }
+
+  piece(event: AnswerEvent): Piece | undefined {
+    const index = this.#index;
+    switch (event.kind) {
+      case "progress":
+      case "call_end":
+        return undefined;
+      case "reasoning":
+        return { index, delta: { reasoning_content: event.text } };
+      case "text": {
+        const logprobs = this.#frame.logprobs ? { content: event.logprobs.map(encodeLogprob), refusal: null } : null;
+        return { index, delta: { content: event.text }, logprobs };
+      }
+      case "call_begin":
+        this.#custom = event.custom;
+        this.#held = event;
+        return this.#frame.holdCalls ? undefined : { index, delta: this.#callDelta(event.index, "") };
+      case "call_arguments":
+        return { index, delta: this.#callDelta(event.index, event.text) };
+      case "finish": {
+        this.usage = event.usage;
+        const reason = encodeFinish(event.reason, callsReason(this.#frame));
+        return { index, delta: {}, finish: reason, timings: encodeTimings(event.usage) };
+      }
+      default:
+        return event satisfies never;
+    }
+  }
+
+  /** A piece of a call; only its first one says whose. */
+  #callDelta(index: number, text: string): object {
+    const begun = this.#held;
+    this.#held = undefined;
+    if (this.#frame.legacy) return { function_call: { ...(begun && { name: begun.name }), arguments: text } };
+    if (begun !== undefined) return { tool_calls: [{ index, ...encodeCall(begun, text) }] };
+    return {
+      tool_calls: [this.#custom ? { index, custom: { input: text } } : { index, function: { arguments: text } }],
+    };
+  }
 }
 
-/** Tokens that end inside a code point show U+FFFD as text; `bytes` are exact. */
-function encodeToken({ bytes, logprob }: { readonly bytes: Uint8Array; readonly logprob: number }) {
-  return { token: new TextDecoder().decode(bytes), logprob, bytes: [...bytes] };
+function callsReason({ legacy }: ChatFrame): "tool_calls" | "function_call" {
+  return legacy ? "function_call" : "tool_calls";
 }
 
-function encodeUsage(usage: Usage) {
-  return {
-    prompt_tokens: usage.promptTokens,
-    completion_tokens: usage.completionTokens,
-    total_tokens: usage.promptTokens + usage.completionTokens,
-    prompt_tokens_details: { cached_tokens: usage.cachedTokens },
-    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-  };
-}
-
-/** llama.cpp's extension, under its names. */
-function timings(usage: Usage) {
-  const { promptMs, completionMs, cachedTokens } = usage;
-  const read = usage.promptTokens - cachedTokens;
-  return {
-    cache_n: cachedTokens,
-    prompt_n: read,
-    prompt_ms: promptMs,
-    prompt_per_token_ms: ratio(promptMs, read),
-    prompt_per_second: ratio(read * 1000, promptMs),
-    predicted_n: usage.completionTokens,
-    predicted_ms: completionMs,
-    predicted_per_token_ms: ratio(completionMs, usage.completionTokens),
-    predicted_per_second: ratio(usage.completionTokens * 1000, completionMs),
-  };
-}
-
-function ratio(a: number, b: number): number {
-  return b === 0 ? 0 : a / b;
+function encodeCall({ id, name, custom }: Call, text: string) {
+  if (custom) return { id, type: "custom", custom: { name, input: text } };
+  return { id, type: "function", function: { name, arguments: text } };
 }

@@ -1,59 +1,129 @@
 import { Elysia } from "elysia";
-import { readJson } from "../body.ts";
+import type { Failure } from "../../generation/failure.ts";
+import type { Result } from "../../generation/result.ts";
+import { type JsonBody, readJson } from "../body.ts";
 import { responseHeaders } from "../response-headers.ts";
 import type { Service } from "../service.ts";
-import { sseResponse } from "../sse.ts";
 import { decodeChat } from "./decode.ts";
-import { type ChatFrame, encodeAnswer, encodeStream } from "./encode.ts";
+import { decodeCompletion } from "./decode-completion.ts";
+import { decodeEmbedding, encodeEmbeddings } from "./embeddings.ts";
+import { encodeAnswer, encodeStream } from "./encode.ts";
+import { encodeCompletion, encodeCompletionStream } from "./encode-completion.ts";
 import { errorResponse } from "./error.ts";
+import { applyTemplate, detokenize, inputTokens, props, slots, tokenize } from "./llama-server.ts";
+import { encodeModel } from "./models.ts";
+import { respond } from "./respond.ts";
 
-/** OpenAI's shape. Bodies are read by the room itself, since their text is needed as well as their values. */
+/** OpenAI's shape, and llama-server's beside it. Bodies are read by the room itself, since their text is needed as well as their values. */
 export function openaiRoutes(service: Service) {
+  const models = () => Response.json({ object: "list", data: [encodeModel(service.describe())] });
+  const model = ({ params }: { readonly params: { readonly "*": string } }) => {
+    const id = decodePath(params["*"]);
+    const detail = service.describe();
+    if (id !== detail.id) return errorResponse({ kind: "model_not_found", model: id });
+    return Response.json(encodeModel(detail));
+  };
   return new Elysia({ name: "openai" })
-    .post("/v1/chat/completions", ({ request, server }) => chat(service, request, server), { parse: "none" })
-    .post("/chat/completions", ({ request, server }) => chat(service, request, server), { parse: "none" })
-    .get("/v1/models", () => Response.json({ object: "list", data: service.models.map(encodeModel) }))
-    .get("/v1/models/*", ({ params }) => {
-      const id = decodePath(params["*"]);
-      const model = service.models.find((known) => known.id === id);
-      return model === undefined
-        ? errorResponse({ kind: "model_not_found", model: id })
-        : Response.json(encodeModel(model));
-    });
+    .post("/v1/chat/completions", posted(service, chat), unparsed)
+    .post("/chat/completions", posted(service, chat), unparsed)
+    .post("/v1/completions", posted(service, completion), unparsed)
+    .post("/v1/embeddings", posted(service, embeddings), unparsed)
+    .post("/v1/chat/completions/input_tokens", posted(service, answered(inputTokens)), unparsed)
+    .post("/tokenize", posted(service, answered(tokenize)), unparsed)
+    .post("/detokenize", posted(service, answered(detokenize)), unparsed)
+    .post("/apply-template", posted(service, answered(applyTemplate)), unparsed)
+    .get("/props", () => Response.json(props(service)))
+    .get("/slots", () => Response.json(slots(service)))
+    .get("/v1/models", models)
+    .get("/models", models)
+    .get("/v1/models/*", model);
 }
 
+const unparsed = { parse: "none" } as const;
+
+type Context = { readonly request: Request; readonly server: Connection };
 type Connection = { timeout(request: Request, seconds: number): void } | null;
+type Handler = (service: Service, body: JsonBody, http: Request) => Response | Promise<Response>;
 
-async function chat(service: Service, http: Request, server: Connection): Promise<Response> {
-  const body = await readJson(http);
-  if (!body.ok) return errorResponse(body.failure);
-  // From here on the client waits for us: a long prompt is no reason to cut the connection.
-  server?.timeout(http, 0);
-  const id = `chatcmpl-${crypto.randomUUID().replaceAll("-", "")}`;
-  const decoded = decodeChat(body.value, { id, holdCalls: service.holdCalls });
+/** Reads the body and passes it on. */
+function posted(service: Service, handle: Handler) {
+  return async ({ request, server }: Context): Promise<Response> => {
+    const body = await readJson(request);
+    if (!body.ok) return errorResponse(body.failure);
+    // From here on the client waits for us: a long prompt is no reason to cut the connection.
+    server?.timeout(request, 0);
+    return handle(service, body.value, request);
+  };
+}
+
+/** What is answered at once, without the model. */
+function answered(answer: (service: Service, body: JsonBody) => Result<object, Failure>): Handler {
+  return (service, body) => {
+    const value = answer(service, body);
+    return value.ok ? Response.json(value.value) : errorResponse(value.failure);
+  };
+}
+
+async function chat(service: Service, body: JsonBody, http: Request): Promise<Response> {
+  const id = freshId("chatcmpl-");
+  const decoded = decodeChat(body, { id, service });
   if (!decoded.ok) return errorResponse(decoded.failure);
-  const { request, stream, includeUsage, ignored } = decoded.value;
-
-  const gone = new AbortController();
-  const answer = await service.answer(request, AbortSignal.any([http.signal, gone.signal]));
-  if (!answer.ok) return errorResponse(answer.failure);
-  const { model, events } = answer.value;
-  const frame: ChatFrame = {
-    id,
-    created: Math.floor(Date.now() / 1000),
-    model,
+  const { request, legacy, ...asked } = decoded.value;
+  const written = {
     toolsOffered: request.tools.length > 0,
     holdCalls: request.holdCalls,
     logprobs: request.logprobs !== undefined,
-    includeUsage,
+    legacy,
   };
-  const headers = responseHeaders(answer.value, ignored);
-  if (stream) {
-    const onCancel = () => gone.abort();
-    return sseResponse(encodeStream(frame, events), { pingMs: service.pingMs, headers, onCancel });
-  }
-  const encoded = await encodeAnswer(frame, events);
-  return encoded.ok ? Response.json(encoded.value, { headers }) : errorResponse(encoded.failure);
+  return respond(
+    service,
+    http,
+    { ...asked, id, requests: [request] },
+    {
+      whole: (frame, events) => encodeAnswer({ ...frame, ...written }, events),
+      stream: (frame, events) => encodeStream({ ...frame, ...written }, events),
+    },
+  );
+}
+
+async function completion(service: Service, body: JsonBody, http: Request): Promise<Response> {
+  const id = freshId("cmpl-");
+  const decoded = decodeCompletion(body, { id, service });
+  if (!decoded.ok) return errorResponse(decoded.failure);
+  const { echo, ...asked } = decoded.value;
+  const texts = asked.requests.map(({ prompt = "" }) => (echo ? textOf(service, prompt) : ""));
+  const written = {
+    echoes: texts.flatMap((text) => Array.from({ length: asked.choices }, () => text)),
+    logprobs: asked.requests.some(({ logprobs }) => logprobs !== undefined),
+  };
+  return respond(
+    service,
+    http,
+    { ...asked, id },
+    {
+      whole: (frame, events) => encodeCompletion({ ...frame, ...written }, events),
+      stream: (frame, events) => encodeCompletionStream({ ...frame, ...written }, events),
+    },
+  );
+}
+
+async function embeddings(service: Service, body: JsonBody, http: Request): Promise<Response> {
+  const decoded = decodeEmbedding(body, service);
+  if (!decoded.ok) return errorResponse(decoded.failure);
+  const embedded = await service.embed(decoded.value.inputs, http.signal);
+  if (!embedded.ok) return errorResponse(embedded.failure);
+  const encoded = encodeEmbeddings(service.describe().id, embedded.value, decoded.value);
+  if (!encoded.ok) return errorResponse(encoded.failure);
+  const headers = responseHeaders({ constraint: "none", relaxed: [] }, decoded.value.ignored);
+  return Response.json(encoded.value, { headers });
+}
+
+function freshId(prefix: string): string {
+  return prefix + crypto.randomUUID().replaceAll("-", "");
+}
+
+function textOf(service: Service, prompt: string | Uint32Array): string {
+  return typeof prompt === "string" ? prompt : new TextDecoder().decode(service.detokenize([...prompt]));
 }
 
 /** A model's name may contain slashes, as they are or escaped. What is not an escape stands for itself. */
@@ -63,17 +133,4 @@ function decodePath(path: string): string {
   } catch {
     return path;
   }
-}
-
-function encodeModel(model: Service["models"][number]) {
-  const { id, created, contextMax, dialect, dialectDetected } = model;
-  return {
-    id,
-    object: "model",
-    created,
-    owned_by: "tenon",
-    context_length: contextMax,
-    tool_dialect: dialect,
-    tool_dialect_detected: dialectDetected,
-  };
 }

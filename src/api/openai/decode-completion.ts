@@ -1,0 +1,131 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Failure } from "../../generation/failure.ts";
+import type { Request } from "../../generation/request.ts";
+import { fail, ok, type Result } from "../../generation/result.ts";
+import { promptsMax } from "../../limits.ts";
+import type { JsonBody } from "../body.ts";
+import { checker } from "../check.ts";
+import { open, optional, strictFailure, unreadFields } from "../fields.ts";
+import { decodeOwnFields, ownFields } from "../own-fields.ts";
+import { constraintFields, decodeFormats } from "./constraint-fields.ts";
+import type { DecodeOptions } from "./decode.ts";
+import { withExtraBody } from "./extra-body.ts";
+import { decodeSampling, samplingFields } from "./sampling-fields.ts";
+import { acceptedFields } from "./schema.ts";
+
+export type CompletionRequest = {
+  /** One for each prompt, in order. */
+  readonly requests: readonly Request[];
+  /** Answers to each prompt. */
+  readonly choices: number;
+  /** Give the prompt back in front of the answer. */
+  readonly echo: boolean;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  readonly ignored: readonly string[];
+};
+
+/** A completion's body → one inner request for each prompt. */
+export function decodeCompletion(given: JsonBody, { id, service }: DecodeOptions): Result<CompletionRequest, Failure> {
+  const body = withExtraBody(given);
+  const checked = checkCompletion(body.value);
+  if (!checked.ok) return checked;
+  const completion = checked.value;
+  const ignored = unreadFields(completion, completionBody, acceptedFields);
+  const refusal = refusalOf(completion) ?? (service.strictFields ? strictFailure(ignored) : undefined);
+  if (refusal !== undefined) return fail(refusal);
+  const formats = decodeFormats(completion, body.text);
+  if (!formats.ok) return formats;
+  const own = decodeOwnFields(completion, body.text, service, formats.value);
+  if (!own.ok) return own;
+  const sampling = decodeSampling(completion, service);
+  if (!sampling.ok) return sampling;
+  const requests = promptsOf(completion.prompt).map(
+    (prompt): Request => ({
+      id,
+      model: completion.model ?? undefined,
+      messages: [],
+      prompt,
+      tools: [],
+      toolChoice: { mode: "auto" },
+      parallelCalls: true,
+      ...own.value,
+      ...sampling.value,
+      tokensMax: completion.max_tokens ?? completion.n_predict ?? tokensDefault,
+      logprobs: completion.logprobs ?? undefined,
+      templateVariables: {},
+    }),
+  );
+  return ok({
+    requests,
+    choices: completion.n ?? 1,
+    echo: completion.echo ?? false,
+    stream: completion.stream ?? false,
+    includeUsage: completion.stream_options?.include_usage ?? false,
+    ignored,
+  });
+}
+
+/** Tokens, as in the hosted API. */
+const tokensDefault = 16;
+
+const token = Type.Integer({ minimum: 0, maximum: 0xffff_ffff });
+const many = { minItems: 1, maxItems: promptsMax } as const;
+const completionBody = open({
+  ...samplingFields,
+  ...constraintFields,
+  ...ownFields,
+  model: optional(Type.String()),
+  prompt: Type.Union(
+    [
+      Type.String(),
+      Type.Array(token, { minItems: 1 }),
+      Type.Array(Type.String(), many),
+      Type.Array(Type.Array(token, { minItems: 1 }), many),
+      Type.Null(),
+    ],
+    { description: `a string, an array of tokens, or an array of up to ${promptsMax} of either` },
+  ),
+  suffix: optional(Type.String()),
+  echo: optional(Type.Boolean()),
+  best_of: optional(Type.Integer({ minimum: 1, maximum: 20 })),
+  logprobs: optional(Type.Integer({ minimum: 0, maximum: 5 })),
+});
+type CompletionBody = Static<typeof completionBody>;
+
+const checkCompletion = checker(completionBody);
+
+function refusalOf({ prompt, suffix, echo, best_of, n, logprobs }: CompletionBody): Failure | undefined {
+  if (suffix) {
+    const message =
+      "'suffix' is not supported: the model has no tokens for filling in the middle that Tenon knows of (prefix, suffix, middle).";
+    return refused("suffix", message, "unsupported_parameter");
+  }
+  // Only asked for more than it gives it means something else than n.
+  if (best_of && best_of !== (n ?? 1)) {
+    return refused("best_of", "'best_of' is not supported: it must be the same as 'n'.", "unsupported_parameter");
+  }
+  if (echo && logprobs !== undefined && logprobs !== null) {
+    const message =
+      "'echo' and 'logprobs' together are not supported: the prompt's own log-probabilities are not kept.";
+    return refused("echo", message, "unsupported_parameter");
+  }
+  const blank = [prompt].flat().some((text) => typeof text === "string" && text !== "" && text.trim() === "");
+  return blank ? refused("prompt", "The prompt must not be whitespace alone.", "invalid_value") : undefined;
+}
+
+function refused(param: string, message: string, code: string): Failure {
+  return { kind: "invalid", message, param, code };
+}
+
+/** No prompt is the empty one: the model begins where texts begin. */
+function promptsOf(prompt: CompletionBody["prompt"]): readonly (string | Uint32Array<ArrayBuffer>)[] {
+  if (prompt === null) return [""];
+  if (typeof prompt === "string") return [prompt];
+  const tokens = prompt.filter((each) => typeof each === "number");
+  if (tokens.length > 0) return [Uint32Array.from(tokens)];
+  return prompt.flatMap((each) => {
+    if (typeof each === "number") return [];
+    return [typeof each === "string" ? each : Uint32Array.from(each)];
+  });
+}

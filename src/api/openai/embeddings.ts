@@ -1,0 +1,105 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Failure } from "../../generation/failure.ts";
+import { fail, ok, type Result } from "../../generation/result.ts";
+import { embeddingInputsMax } from "../../limits.ts";
+import type { JsonBody } from "../body.ts";
+import { checker } from "../check.ts";
+import { open, optional, strictFailure, unreadFields } from "../fields.ts";
+import type { Embeddings } from "../service.ts";
+import type { DecodeService } from "./decode.ts";
+
+export type EmbeddingRequest = {
+  readonly model: string | undefined;
+  readonly inputs: readonly (string | Uint32Array<ArrayBuffer>)[];
+  readonly base64: boolean;
+  /** Elements to keep of each vector; undefined keeps all. */
+  readonly dimensions: number | undefined;
+  readonly ignored: readonly string[];
+};
+
+export function decodeEmbedding(
+  body: JsonBody,
+  { strictFields }: Pick<DecodeService, "strictFields">,
+): Result<EmbeddingRequest, Failure> {
+  const checked = checkEmbedding(body.value);
+  if (!checked.ok) return checked;
+  const { model, input, encoding_format, dimensions } = checked.value;
+  const ignored = unreadFields(checked.value, embeddingBody, ["user"]);
+  const refusal = strictFields ? strictFailure(ignored) : undefined;
+  if (refusal !== undefined) return fail(refusal);
+  return ok({
+    model: model ?? undefined,
+    inputs: inputsOf(input),
+    base64: encoding_format === "base64",
+    dimensions: dimensions ?? undefined,
+    ignored,
+  });
+}
+
+const token = Type.Integer({ minimum: 0, maximum: 0xffff_ffff });
+const text = Type.String({ minLength: 1 });
+const many = { minItems: 1, maxItems: embeddingInputsMax } as const;
+const embeddingBody = open({
+  model: optional(Type.String()),
+  input: Type.Union(
+    [
+      text,
+      Type.Array(text, many),
+      Type.Array(token, { minItems: 1 }),
+      Type.Array(Type.Array(token, { minItems: 1 }), many),
+    ],
+    { description: `a non-empty string, an array of tokens, or an array of up to ${embeddingInputsMax} of either` },
+  ),
+  encoding_format: optional(
+    Type.Union([Type.Literal("float"), Type.Literal("base64")], { description: "'float' or 'base64'" }),
+  ),
+  dimensions: optional(Type.Integer({ minimum: 1 })),
+});
+
+const checkEmbedding = checker(embeddingBody);
+
+function inputsOf(input: Static<typeof embeddingBody>["input"]): EmbeddingRequest["inputs"] {
+  if (typeof input === "string") return [input];
+  const tokens = input.filter((each) => typeof each === "number");
+  if (tokens.length > 0) return [Uint32Array.from(tokens)];
+  return input.flatMap((each) => {
+    if (typeof each === "number") return [];
+    return [typeof each === "string" ? each : Uint32Array.from(each)];
+  });
+}
+
+/** Vectors cut to `dimensions` have length one again. Base64 is of little-endian floats. */
+export function encodeEmbeddings(
+  model: string,
+  { vectors, promptTokens }: Embeddings,
+  { base64, dimensions }: Pick<EmbeddingRequest, "base64" | "dimensions">,
+): Result<object, Failure> {
+  const length = vectors[0]?.length ?? 0;
+  if (dimensions !== undefined && dimensions > length) {
+    const message = `Invalid value for 'dimensions': the model's embeddings have ${length}.`;
+    return fail({ kind: "invalid", message, param: "dimensions", code: "invalid_value" });
+  }
+  const data = vectors.map((vector, index) => {
+    const kept = dimensions === undefined ? vector : normalised(vector.subarray(0, dimensions));
+    return { object: "embedding", index, embedding: base64 ? encodeBase64(kept) : [...kept] };
+  });
+  return ok({
+    object: "list",
+    data,
+    model,
+    usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
+  });
+}
+
+function normalised(vector: Float32Array): Float32Array {
+  const norm = Math.hypot(...vector);
+  return norm === 0 ? vector : vector.map((element) => element / norm);
+}
+
+function encodeBase64(vector: Float32Array): string {
+  const bytes = Buffer.alloc(vector.length * 4);
+  vector.forEach((element, index) => {
+    bytes.writeFloatLE(element, index * 4);
+  });
+  return bytes.toString("base64");
+}

@@ -1,0 +1,89 @@
+import type { Event, TokenLogprob, Usage } from "../../generation/event.ts";
+import type { Failure } from "../../generation/failure.ts";
+import { fail, ok, type Result } from "../../generation/result.ts";
+import { sseData, sseDone } from "../sse.ts";
+import { type ChoiceEvent, sumUsage } from "./choices.ts";
+import { errorBody } from "./error.ts";
+import { encodeFinish, type Frame, head } from "./frame.ts";
+import { LegacyLogprobs } from "./logprobs.ts";
+import { encodeTimings, encodeUsage } from "./usage.ts";
+
+/** How the answers of one completion are to be written. */
+export type CompletionFrame = Frame & {
+  /** What stands in front of each choice's text. */
+  readonly echoes: readonly string[];
+  readonly logprobs: boolean;
+};
+
+/** Events → the body of an answer without stream. */
+export async function encodeCompletion(
+  frame: CompletionFrame,
+  events: AsyncIterable<ChoiceEvent>,
+): Promise<Result<object, Failure>> {
+  const choices = frame.echoes.map((echo): Collected => ({ text: echo, entries: [], end: undefined }));
+  for await (const { choice, event } of events) {
+    const collected = choices[choice];
+    if (event.kind === "failure") return fail(event.failure);
+    if (event.kind === "text" && collected !== undefined) {
+      collected.text += event.text;
+      collected.entries.push(...event.logprobs);
+    }
+    if (event.kind === "finish" && collected !== undefined) collected.end = event;
+  }
+  const usages = choices.flatMap(({ end }) => end?.usage ?? []);
+  if (usages.length < choices.length) return fail({ kind: "engine", message: "The answer ended without a finish." });
+  const usage = sumUsage(usages, frame.choicesPerPrompt);
+  return ok({
+    ...head(frame, "text_completion"),
+    choices: choices.map(({ text, entries, end }, index) => ({
+      text,
+      index,
+      logprobs: frame.logprobs ? new LegacyLogprobs(frame.echoes[index]?.length ?? 0).encode(entries) : null,
+      finish_reason: end === undefined ? null : encodeFinish(end.reason, "tool_calls"),
+    })),
+    usage: encodeUsage(usage),
+    timings: encodeTimings(usage),
+  });
+}
+
+type Collected = {
+  text: string;
+  readonly entries: TokenLogprob[];
+  end: Extract<Event, { kind: "finish" }> | undefined;
+};
+
+/** Events → the frames of a stream up to `[DONE]`. */
+export async function* encodeCompletionStream(
+  frame: CompletionFrame,
+  events: AsyncIterable<ChoiceEvent>,
+): AsyncGenerator<string, void> {
+  const start = head(frame, "text_completion");
+  const usageSoFar = frame.includeUsage ? { usage: null } : {};
+  const chunk = (choice: object, rest: object = {}) => sseData({ ...start, choices: [choice], ...usageSoFar, ...rest });
+  const writers = frame.echoes.map((echo) => new LegacyLogprobs(echo.length));
+  const usages: Usage[] = [];
+
+  for (const [index, text] of frame.echoes.entries()) {
+    if (text !== "") yield chunk({ text, index, logprobs: null, finish_reason: null });
+  }
+  for await (const { choice: index, event } of events) {
+    if (event.kind === "failure") {
+      yield sseData(errorBody(event.failure));
+      yield sseDone;
+      return;
+    }
+    if (event.kind === "text") {
+      const logprobs = frame.logprobs ? (writers[index]?.encode(event.logprobs) ?? null) : null;
+      yield chunk({ text: event.text, index, logprobs, finish_reason: null });
+    }
+    if (event.kind === "finish") {
+      usages[index] = event.usage;
+      const reason = encodeFinish(event.reason, "tool_calls");
+      yield chunk({ text: "", index, logprobs: null, finish_reason: reason }, { timings: encodeTimings(event.usage) });
+    }
+  }
+  if (frame.includeUsage) {
+    yield sseData({ ...start, choices: [], usage: encodeUsage(sumUsage(usages, frame.choicesPerPrompt)) });
+  }
+  yield sseDone;
+}
