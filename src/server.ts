@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { errorResponse } from "./api/openai/error.ts";
+import { errorResponse } from "./api/openai-error.ts";
 import type { Service } from "./api/service.ts";
 import { type Log, log as standardLog } from "./generate/log.ts";
 import { ok, type Result } from "./generation/result.ts";

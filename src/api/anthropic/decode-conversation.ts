@@ -3,6 +3,7 @@ import type { Call, Content, Message } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
+import { emptyInput } from "../empty-input.ts";
 import { sourceAt, sourceItems } from "../source.ts";
 import { withoutBillingHeader } from "./billing-header.ts";
 import { type Block, contentOf, decodeBlocks, decodeText } from "./decode-content.ts";
@@ -33,14 +34,8 @@ export function decodeConversation(
     const decoded = decodeMessage(value, index, turns, sources);
     if (!decoded.ok) return decoded;
   }
-  if (!turns.messages.some(saysSomething)) {
-    return fail({
-      kind: "invalid",
-      message: "Request must include at least one non-empty message content or media input.",
-      param: "messages",
-    });
-  }
-  return splitPrefill(turns.messages);
+  const empty = emptyInput(turns.messages, "messages");
+  return empty === undefined ? splitPrefill(turns.messages) : fail(empty);
 }
 
 const checkMessage = checker(messageBody);
@@ -278,10 +273,4 @@ function splitPrefill(messages: readonly Message[]): Result<Conversation, Failur
     });
   }
   return ok({ messages: messages.slice(0, -1), prefill: textsOf(last.content).join("") });
-}
-
-function saysSomething(message: Message): boolean {
-  if (message.role === "assistant" && (message.calls.length > 0 || (message.reasoning ?? "").trim() !== ""))
-    return true;
-  return textsOf(message.content).some((text) => text.trim() !== "");
 }

@@ -7,10 +7,10 @@ import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { open, optional, strictFailure, unreadFields } from "../fields.ts";
 import { decodeOwnFields, ownFields } from "../own-fields.ts";
+import { decodeSampling, samplingFields } from "../sampling-fields.ts";
 import { constraintFields, decodeFormats } from "./constraint-fields.ts";
 import type { DecodeOptions } from "./decode.ts";
 import { withExtraBody } from "./extra-body.ts";
-import { decodeSampling, samplingFields } from "./sampling-fields.ts";
 import { acceptedFields } from "./schema.ts";
 
 export type CompletionRequest = {

@@ -2,6 +2,7 @@ import type { Failure } from "../../generation/failure.ts";
 import type { Call, Content, Message } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { checker } from "../check.ts";
+import { emptyInput } from "../empty-input.ts";
 import {
   assistantMessage,
   callBody,
@@ -26,14 +27,8 @@ export function decodeMessages(values: readonly unknown[]): Result<readonly Mess
     messages.push(message.value);
     if (message.value.role === "assistant") for (const call of message.value.calls) history.ids.add(call.id);
   }
-  if (!messages.some(saysSomething)) {
-    return fail({
-      kind: "invalid",
-      message: "Request must include at least one non-empty message content or media input.",
-      param: "messages",
-    });
-  }
-  return ok(messages);
+  const empty = emptyInput(messages, "messages");
+  return empty === undefined ? ok(messages) : fail(empty);
 }
 
 /** The calls so far: their ids, and those in the legacy form, which has none, each with the id that it got here until its result comes. */
@@ -212,12 +207,4 @@ function decodePart(value: unknown, at: string): Result<string, Failure> {
     param: `${at}.type`,
     code: kind === undefined ? "invalid_value" : "unsupported_value",
   });
-}
-
-function saysSomething(message: Message): boolean {
-  if (message.role === "assistant" && (message.calls.length > 0 || (message.reasoning ?? "").trim() !== ""))
-    return true;
-  const { content } = message;
-  if (content === undefined) return false;
-  return typeof content === "string" ? content.trim() !== "" : content.some((part) => part.text.trim() !== "");
 }

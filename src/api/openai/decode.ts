@@ -6,13 +6,13 @@ import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { strictFailure, unreadFields } from "../fields.ts";
 import { decodeOwnFields } from "../own-fields.ts";
+import { decodeSampling } from "../sampling-fields.ts";
 import type { Service } from "../service.ts";
 import { sourceAt } from "../source.ts";
 import { decodeFormats } from "./constraint-fields.ts";
 import { decodeMessages } from "./decode-messages.ts";
 import { decodeFunctionCall, decodeFunctions, decodeToolChoice, decodeTools } from "./decode-tools.ts";
 import { withExtraBody } from "./extra-body.ts";
-import { decodeSampling } from "./sampling-fields.ts";
 import { acceptedFields, type ChatBody, chatBody, refusedFields } from "./schema.ts";
 
 export type ChatRequest = {

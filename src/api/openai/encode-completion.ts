@@ -1,11 +1,11 @@
 import type { Event, TokenLogprob, Usage } from "../../generation/event.ts";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
+import { errorBody } from "../openai-error.ts";
+import { LegacyLogprobs } from "../openai-logprobs.ts";
 import { sseData, sseDone } from "../sse.ts";
 import { type ChoiceEvent, sumUsage } from "./choices.ts";
-import { errorBody } from "./error.ts";
 import { encodeFinish, type Frame, head } from "./frame.ts";
-import { LegacyLogprobs } from "./logprobs.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
 /** How the answers of one completion are to be written. */

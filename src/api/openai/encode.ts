@@ -1,11 +1,11 @@
 import type { Event, Usage } from "../../generation/event.ts";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
+import { errorBody } from "../openai-error.ts";
+import { encodeLogprob } from "../openai-logprobs.ts";
 import { sseData, sseDone } from "../sse.ts";
 import { type ChoiceEvent, sumUsage } from "./choices.ts";
-import { errorBody } from "./error.ts";
 import { encodeFinish, type Frame, head } from "./frame.ts";
-import { encodeLogprob } from "./logprobs.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
 /** How one chat's answer is to be written. */

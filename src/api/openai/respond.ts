@@ -1,11 +1,11 @@
 import type { Failure } from "../../generation/failure.ts";
 import type { Request as InnerRequest } from "../../generation/request.ts";
 import type { Result } from "../../generation/result.ts";
+import { errorResponse } from "../openai-error.ts";
 import { responseHeaders } from "../response-headers.ts";
 import type { Service } from "../service.ts";
 import { sseResponse } from "../sse.ts";
 import { admitChoices, type ChoiceEvent, repeated } from "./choices.ts";
-import { errorResponse } from "./error.ts";
 import type { Frame } from "./frame.ts";
 
 /** What one HTTP request asks to be generated. */

@@ -2,8 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { toolsMax } from "../../limits.ts";
 import { open, optional } from "../fields.ts";
 import { ownFields } from "../own-fields.ts";
+import { samplingFields } from "../sampling-fields.ts";
 import { constraintFields } from "./constraint-fields.ts";
-import { samplingFields } from "./sampling-fields.ts";
 
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 

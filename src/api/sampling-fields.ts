@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Failure } from "../../generation/failure.ts";
-import type { Request, Sampling } from "../../generation/request.ts";
-import { fail, ok, type Result } from "../../generation/result.ts";
-import { choicesMax, logitBiasMax, stopStringLengthMax, stopStringsMax } from "../../limits.ts";
-import { open, optional } from "../fields.ts";
-import type { Service } from "../service.ts";
+import type { Failure } from "../generation/failure.ts";
+import type { Request, Sampling } from "../generation/request.ts";
+import { fail, ok, type Result } from "../generation/result.ts";
+import { choicesMax, logitBiasMax, stopStringLengthMax, stopStringsMax } from "../limits.ts";
+import { open, optional } from "./fields.ts";
+import type { Service } from "./service.ts";
 
 const tokensLimit = Type.Integer({ minimum: 1, maximum: 0xffff_ffff });
 const stopString = Type.String({
@@ -15,7 +15,7 @@ const stopString = Type.String({
 const bias = Type.Number({ minimum: -100, maximum: 100 });
 const biasText = `at most ${logitBiasMax} token ids and biases from -100 to 100`;
 
-/** How the next token is chosen and when an answer ends: the same in chats and in completions. Other servers' names are synonyms. */
+/** How the next token is chosen and when an answer ends: the same in chats, completions and responses. Other servers' names are synonyms. */
 export const samplingFields = {
   max_tokens: optional(tokensLimit),
   n_predict: optional(tokensLimit),

@@ -1,8 +1,8 @@
-import type { Failure } from "../../generation/failure.ts";
-import { retryAfterS } from "../../limits.ts";
-import { type Refusal, refusalText } from "../refusal.ts";
+import type { Failure } from "../generation/failure.ts";
+import { retryAfterS } from "../limits.ts";
+import { type Refusal, refusalText } from "./refusal.ts";
 
-/** OpenAI's error object, as answers and streams carry it. */
+/** OpenAI's error object, as the answers and streams of both of its shapes carry it. */
 export type ErrorBody = {
   readonly error: {
     readonly message: string;

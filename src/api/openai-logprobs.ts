@@ -1,6 +1,6 @@
-import type { TokenLogprob } from "../../generation/event.ts";
+import type { TokenLogprob } from "../generation/event.ts";
 
-/** A token's log-probability in the form of chats. */
+/** A token's log-probability in the form of chats and responses. */
 export function encodeLogprob(entry: TokenLogprob) {
   return { ...encodeToken(entry), top_logprobs: entry.top.map(encodeToken) };
 }
