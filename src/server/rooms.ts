@@ -1,8 +1,10 @@
 import { Elysia } from "elysia";
 import { errorResponse as anthropicError } from "../api/anthropic/error.ts";
 import { claims as anthropicClaims, anthropicRoutes } from "../api/anthropic/routes.ts";
-import { errorResponse } from "../api/openai/error.ts";
 import { openaiRoutes } from "../api/openai/routes.ts";
+import { errorResponse } from "../api/openai-error.ts";
+import { errorResponse as responsesError } from "../api/responses/error.ts";
+import { claims as responsesClaims, responsesRoutes } from "../api/responses/routes.ts";
 import type { Room } from "../api/room.ts";
 import type { Service } from "../api/service.ts";
 
@@ -11,12 +13,16 @@ export type NamedRoom = Room & { readonly name: string };
 /** In the order in which they are asked for a path; the last one takes what nobody claims. */
 const rooms: readonly NamedRoom[] = [
   { name: "anthropic", claims: anthropicClaims, errorResponse: anthropicError },
+  { name: "responses", claims: responsesClaims, errorResponse: responsesError },
   { name: "openai", claims: () => true, errorResponse },
 ];
 
 /** The routes of every room. */
 export function mountRooms(service: Service) {
-  return new Elysia({ name: "rooms" }).use(anthropicRoutes(service)).use(openaiRoutes(service));
+  return new Elysia({ name: "rooms" })
+    .use(anthropicRoutes(service))
+    .use(responsesRoutes(service))
+    .use(openaiRoutes(service));
 }
 
 /** Whose shape an answer on this path has, whatever happens to it. */

@@ -1,0 +1,41 @@
+import type { ResponseBody } from "./schema.ts";
+
+/** What a response repeats of its request, as it came, with the defaults filled in. */
+export type Echo = Readonly<Record<string, unknown>> & {
+  readonly background: boolean;
+  readonly store: boolean;
+};
+
+export function echoOf(asked: ResponseBody): Echo {
+  const { user, text, reasoning } = asked;
+  return {
+    background: asked.background ?? false,
+    instructions: asked.instructions ?? null,
+    max_output_tokens: asked.max_output_tokens ?? null,
+    max_tool_calls: asked.max_tool_calls ?? null,
+    metadata: asked.metadata ?? {},
+    parallel_tool_calls: asked.parallel_tool_calls ?? true,
+    previous_response_id: asked.previous_response_id ?? null,
+    frequency_penalty: asked.frequency_penalty ?? 0,
+    presence_penalty: asked.presence_penalty ?? 0,
+    prompt_cache_key: asked.prompt_cache_key ?? null,
+    reasoning: { effort: null, summary: null, ...reasoning },
+    safety_identifier: asked.safety_identifier ?? null,
+    service_tier: "default",
+    store: asked.store ?? true,
+    temperature: asked.temperature ?? 1,
+    text: { ...text, format: text?.format ?? { type: "text" } },
+    tool_choice: asked.tool_choice ?? "auto",
+    tools: (asked.tools ?? []).map(echoTool),
+    top_logprobs: asked.top_logprobs ?? 0,
+    top_p: asked.top_p ?? 1,
+    truncation: asked.truncation ?? "disabled",
+    ...(typeof user === "string" ? { user } : {}),
+  };
+}
+
+/** The protocol's resource of a function has fields that requests may leave out. */
+function echoTool(tool: unknown): unknown {
+  if (typeof tool !== "object" || tool === null || !("type" in tool) || tool.type !== "function") return tool;
+  return { description: null, parameters: null, strict: null, ...tool };
+}

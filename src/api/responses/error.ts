@@ -1,0 +1,27 @@
+import type { Failure } from "../../generation/failure.ts";
+import { type ErrorBody, errorBody as openaiBody, errorResponse as openaiResponse } from "../openai-error.ts";
+import type { Refusal } from "../refusal.ts";
+
+export function errorResponse(failure: Failure | Refusal): Response {
+  if (failure.kind !== "context") return openaiResponse(renamed(failure));
+  return Response.json(errorBody(failure), { status: 400 });
+}
+
+export function errorBody(failure: Failure | Refusal): ErrorBody {
+  const { error } = openaiBody(renamed(failure));
+  return { error: failure.kind === "context" ? { ...error, param: "input" } : error };
+}
+
+/** A path with the id of a response that is not there, or is there no longer. */
+export function notFound(id: string): Response {
+  const message = `Response with id '${id}' not found.`;
+  const error: ErrorBody["error"] = { message, type: "invalid_request_error", param: "id", code: null };
+  return Response.json({ error }, { status: 404 });
+}
+
+/** What generate() calls by the name that most shapes have. */
+function renamed(failure: Failure | Refusal): Failure | Refusal {
+  return failure.kind === "invalid" && failure.param === "max_tokens"
+    ? { ...failure, param: "max_output_tokens" }
+    : failure;
+}

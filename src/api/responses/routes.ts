@@ -1,0 +1,201 @@
+import { Elysia } from "elysia";
+import type { Answer } from "../../generation/answer.ts";
+import type { Event } from "../../generation/event.ts";
+import type { Failure } from "../../generation/failure.ts";
+import { fail, ok, type Result } from "../../generation/result.ts";
+import { readJson } from "../body.ts";
+import { responseHeaders } from "../response-headers.ts";
+import type { Service } from "../service.ts";
+import { sseResponse } from "../sse.ts";
+import { decodeResponse, type Past, type ResponseRequest } from "./decode.ts";
+import { encodeStream, encodeWhole, writtenBy } from "./encode.ts";
+import { errorResponse, notFound } from "./error.ts";
+import { inputItemsPage } from "./input-items.ts";
+import type { Item } from "./items.ts";
+import { nowSeconds, Recording } from "./recording.ts";
+import type { ResponseFrame } from "./response.ts";
+import { ResponseStore, type StoredResponse } from "./store.ts";
+import { truncated } from "./truncate.ts";
+
+/**
+ * OpenAI's Responses, and those of them that are kept. Bodies are read by the room itself, since their text is needed as well as
+ * their values.
+ */
+export function responsesRoutes(service: Service, store = new ResponseStore()) {
+  const app = new Elysia({ name: "responses" });
+  for (const path of ["/v1/responses", "/responses"]) {
+    app
+      .post(path, ({ request }) => create(service, store, request), { parse: "none" })
+      .post(`${path}/input_tokens`, ({ request }) => countTokens(service, store, request), { parse: "none" })
+      .get(`${path}/:id`, ({ params, request }) => retrieve(service, store, params.id, request))
+      .delete(`${path}/:id`, ({ params }) => remove(store, params.id))
+      .post(`${path}/:id/cancel`, ({ params }) => cancel(store, params.id), { parse: "none" })
+      .get(`${path}/:id/input_items`, ({ params, request }) => listItems(store, params.id, request));
+  }
+  return app;
+}
+
+export function claims(path: string): boolean {
+  return /^(\/v1)?\/responses(\/|$)/.test(path);
+}
+
+async function create(service: Service, store: ResponseStore, http: Request): Promise<Response> {
+  const body = await readJson(http);
+  if (!body.ok) return errorResponse(body.failure);
+  const id = `resp_${crypto.randomUUID().replaceAll("-", "")}`;
+  const decoded = decodeResponse(body.value, pastOf(store), { ...service, id });
+  if (!decoded.ok) return errorResponse(decoded.failure);
+  const asked = decoded.value;
+  const { background } = asked.echo;
+
+  const gone = new AbortController();
+  const cancel = () => gone.abort();
+  const signal = background ? gone.signal : AbortSignal.any([http.signal, gone.signal]);
+  const request = asked.truncate ? truncated(asked.request, service) : asked.request;
+  const answer = await service.answer(request, signal);
+  if (!answer.ok) return errorResponse(answer.failure);
+  const headers = responseHeaders(answer.value, asked.ignored);
+  const stream = { pingMs: service.pingMs, headers };
+  if (!asked.echo.store) {
+    const frame = frameOf(asked, answer.value, nowSeconds);
+    if (asked.stream) return sseResponse(encodeStream(frame, answer.value.events), { ...stream, onCancel: cancel });
+    return wholeResponse(frame, answer.value.events, headers);
+  }
+
+  const recording = new Recording();
+  const frame = frameOf(asked, answer.value, () => recording.endedAt);
+  const response: StoredResponse = { frame, input: asked.input, ownItems: asked.ownItems, recording, cancel };
+  if (background) {
+    store.add(response);
+    record(answer.value.events, recording).then(() => store.settle(id));
+    if (asked.stream) return followed(response, stream, -1);
+    return Response.json(writtenBy(frame, recording.events).response(), { headers });
+  }
+  const events = kept(answer.value.events, response, store);
+  if (asked.stream) return sseResponse(encodeStream(frame, events), { ...stream, onCancel: cancel });
+  return wholeResponse(frame, events, headers);
+}
+
+async function wholeResponse(
+  frame: ResponseFrame,
+  events: AsyncIterable<Event>,
+  headers: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const whole = await encodeWhole(frame, events);
+  return whole.ok ? Response.json(whole.value, { headers }) : errorResponse(whole.failure);
+}
+
+async function record(events: AsyncIterable<Event>, recording: Recording): Promise<void> {
+  for await (const event of events) recording.push(event);
+}
+
+/** Passes events on, and keeps the response before its caller can know that it is complete. One whose caller has gone is not kept. */
+async function* kept(
+  events: AsyncIterable<Event>,
+  response: StoredResponse,
+  store: ResponseStore,
+): AsyncGenerator<Event, void> {
+  for await (const event of events) {
+    response.recording.push(event);
+    if (response.recording.ended) store.add(response);
+    yield event;
+  }
+}
+
+/** A kept response as a stream, from behind the event with the sequence number `after`. */
+function followed(
+  { frame, recording }: StoredResponse,
+  stream: { readonly pingMs: number; readonly headers: Readonly<Record<string, string>> },
+  after: number,
+): Response {
+  const left = new AbortController();
+  const events = recording.follow(left.signal);
+  return sseResponse(encodeStream(frame, events, after), { ...stream, onCancel: () => left.abort() });
+}
+
+function retrieve(service: Service, store: ResponseStore, id: string, request: Request): Response {
+  const response = store.get(id);
+  if (response === undefined) return notFound(id);
+  const query = new URL(request.url).searchParams;
+  const after = Number(query.get("starting_after") ?? -1);
+  if (!Number.isInteger(after)) {
+    const message = "Invalid value for 'starting_after': expected the sequence number of an event.";
+    return errorResponse({ kind: "invalid", message, param: "starting_after", code: "invalid_value" });
+  }
+  if (query.get("stream") !== "true") {
+    return Response.json(writtenBy(response.frame, response.recording.events).response());
+  }
+  return followed(response, { pingMs: service.pingMs, headers: {} }, after);
+}
+
+function remove(store: ResponseStore, id: string): Response {
+  const response = store.get(id);
+  if (response === undefined) return notFound(id);
+  response.cancel();
+  store.delete(id);
+  return Response.json({ id, object: "response", deleted: true });
+}
+
+/** Resolves when the response has ended. One that ended before stays as it is. */
+async function cancel(store: ResponseStore, id: string): Promise<Response> {
+  const response = store.get(id);
+  if (response === undefined) return notFound(id);
+  const { frame, recording } = response;
+  if (!frame.echo.background) {
+    const message = "Only responses that were made with 'background' set to true can be cancelled.";
+    return errorResponse({ kind: "invalid", message, param: "id" });
+  }
+  response.cancel();
+  await Array.fromAsync(recording.follow(new AbortController().signal));
+  return Response.json(writtenBy(frame, recording.events).response());
+}
+
+function listItems(store: ResponseStore, id: string, request: Request): Response {
+  const response = store.get(id);
+  if (response === undefined) return notFound(id);
+  const page = inputItemsPage(response.input, new URL(request.url).searchParams);
+  return page.ok ? Response.json(page.value) : errorResponse(page.failure);
+}
+
+async function countTokens(service: Service, store: ResponseStore, http: Request): Promise<Response> {
+  const body = await readJson(http);
+  if (!body.ok) return errorResponse(body.failure);
+  const decoded = decodeResponse(body.value, pastOf(store), { ...service, id: "" });
+  if (!decoded.ok) return errorResponse(decoded.failure);
+  const { request, truncate } = decoded.value;
+  const prompt = service.prompt(truncate ? truncated(request, service) : request);
+  if (!prompt.ok) return errorResponse(prompt.failure);
+  return Response.json({ object: "response.input_tokens", input_tokens: prompt.value.tokens.length });
+}
+
+function pastOf(store: ResponseStore): Past {
+  return { item: (id) => store.item(id), conversation: (id) => conversationOf(store, id) };
+}
+
+function conversationOf(store: ResponseStore, id: string): Result<readonly Item[], Failure> {
+  const param = "previous_response_id";
+  const response = store.get(id);
+  if (response === undefined) {
+    const message = `Previous response with id '${id}' not found.`;
+    return fail({ kind: "invalid", message, param, code: "previous_response_not_found" });
+  }
+  if (!response.recording.ended) {
+    const message = `Previous response with id '${id}' is still being made.`;
+    return fail({ kind: "invalid", message, param, code: "previous_response_not_ready" });
+  }
+  return ok(store.conversation(id) ?? []);
+}
+
+function frameOf(asked: ResponseRequest, { model }: Answer, endedAt: () => number): ResponseFrame {
+  const { request, echo, reasoningAs, sealReasoning } = asked;
+  return {
+    id: request.id,
+    createdAt: nowSeconds(),
+    endedAt,
+    model,
+    echo,
+    logprobs: request.logprobs !== undefined,
+    reasoningAs,
+    sealReasoning,
+  };
+}
