@@ -272,6 +272,29 @@ pub fn matcherCost(handle: u32) callconv(.c) i32 {
     return std.math.lossyCast(i32, entry.matcher.cost());
 }
 
+/// A second output with the same beginning, with a row of its own. Both are called by one thread.
+pub fn matcherFork(handle: u32, out: ?*MatcherReport) callconv(.c) i32 {
+    const to = out orelse return missing("report");
+    const view = live.matcherFork(handle, &report) catch |err| return failed(err);
+    to.* = .{ .handle = view.handle, .row = view.row };
+    return ok;
+}
+
+/// 1, or 0 when fewer tokens can be taken back; then nothing has changed.
+pub fn matcherRollback(handle: u32, count: u32) callconv(.c) i32 {
+    const entry = live.matcherGet(handle) catch |err| return failed(err);
+    if (!entry.matcher.rollback(count)) return 0;
+    entry.segments = entry.matcher.segments();
+    return 1;
+}
+
+/// Writes the bytes that have to come next, at most `capacity`, and returns their number.
+pub fn matcherForced(handle: u32, out: ?[*]u8, capacity: u32) callconv(.c) i32 {
+    const entry = live.matcherGet(handle) catch |err| return failed(err);
+    const to = slice(u8, out, capacity) orelse return missing("buffer");
+    return @intCast(entry.matcher.forced(@constCast(to)) catch |err| return failed(err));
+}
+
 /// At the end: what is still held back becomes certain, for `matcherSegments` to fetch.
 pub fn matcherFlush(handle: u32) callconv(.c) i32 {
     const entry = live.matcherGet(handle) catch |err| return failed(err);

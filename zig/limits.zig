@@ -138,6 +138,8 @@ pub const grammar = struct {
     pub const graph_bytes = 48 << 20;
     /// Bytes of finished masks among them.
     pub const memo_bytes = 16 << 20;
+    /// Accepted tokens that a matcher of its own can take back: several drafts deep, and few enough that compaction stays cheap.
+    pub const history_tokens = 1024;
     /// Idle graphs a program keeps for its next matchers.
     pub const graphs_idle = 4;
 };

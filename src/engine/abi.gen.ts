@@ -1,6 +1,6 @@
 // Written by `bun run abi` from zig/abi.zig.
 
-export const fingerprint = 0x45688eef;
+export const fingerprint = 0x8701924a;
 
 /** Parameter and result types by exported name. */
 export const functions = {
@@ -19,6 +19,9 @@ export const functions = {
   tenon_matcher_accepts_end: { args: ["u32"], returns: "i32" },
   tenon_matcher_is_complete: { args: ["u32"], returns: "i32" },
   tenon_matcher_cost: { args: ["u32"], returns: "i32" },
+  tenon_matcher_fork: { args: ["u32", "ptr"], returns: "i32" },
+  tenon_matcher_rollback: { args: ["u32", "u32"], returns: "i32" },
+  tenon_matcher_forced: { args: ["u32", "ptr", "u32"], returns: "i32" },
   tenon_matcher_flush: { args: ["u32"], returns: "i32" },
   tenon_matcher_segments: { args: ["u32", "ptr", "u32"], returns: "i32" },
   tenon_model_noise: { args: ["u32", "ptr", "ptr", "ptr", "ptr", "ptr"], returns: "i32" },

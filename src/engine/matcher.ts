@@ -25,6 +25,12 @@ export type Matcher = {
   segments(): Segment[];
   /** At the end: what is still held back. */
   flush(): Segment[];
+  /** A second output with the same beginning; it cannot be taken back further than that. */
+  fork(): Result<Matcher, string>;
+  /** Takes back the last `count` tokens; false, and nothing changed, when there are fewer or more than are remembered. */
+  rollback(count: number): boolean;
+  /** The bytes that have to come next: no other may, except for whitespace. Empty where there is a choice. */
+  forced(): Uint8Array<ArrayBuffer>;
   [Symbol.dispose](): void;
 };
 
@@ -40,13 +46,16 @@ export function createMatcher(
   grammar: Grammar,
   stopTokens: readonly number[],
 ): Result<Matcher, string> {
+  const { calls } = vocabulary.library;
+  const stops = Uint32Array.from(stopTokens);
+  return opened(vocabulary, (report) => calls.tenon_matcher_create(grammar.handle, stops, stops.length, report));
+}
+
+function opened(vocabulary: NativeVocabulary, open: (report: Uint8Array) => number): Result<Matcher, string> {
   const { library } = vocabulary;
   const { calls } = library;
   const report = reportOf(structs.MatcherReport);
-  const stops = Uint32Array.from(stopTokens);
-  if (calls.tenon_matcher_create(grammar.handle, stops, stops.length, report.bytes) !== statuses.ok) {
-    return fail(library.errorText());
-  }
+  if (open(report.bytes) !== statuses.ok) return fail(library.errorText());
   const handle = report.get("handle");
   const mask = vocabulary.maskRows[report.get("row")];
   if (mask === undefined) throw new Error("a matcher without a row");
@@ -70,6 +79,12 @@ export function createMatcher(
     flush: () => {
       checked(calls.tenon_matcher_flush(handle));
       return segments();
+    },
+    fork: () => opened(vocabulary, (other) => calls.tenon_matcher_fork(handle, other)),
+    rollback: (count) => checked(calls.tenon_matcher_rollback(handle, count)) === 1,
+    forced: () => {
+      const buffer = new Uint8Array(forcedBytes);
+      return buffer.slice(0, checked(calls.tenon_matcher_forced(handle, buffer, buffer.length)));
     },
     [Symbol.dispose]: () => {
       calls.tenon_matcher_destroy(handle);
@@ -100,5 +115,7 @@ function readSegments(library: Library, handle: number, checked: (status: number
   return out;
 }
 
+/** Bytes of forced text that are looked for at once: longer than any key or frame. */
+const forcedBytes = 512;
 /** Bytes that nearly every token's segments fit into. */
 const segmentBytes = 1024;

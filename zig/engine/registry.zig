@@ -164,13 +164,28 @@ pub const Registry = struct {
         const source = self.grammars.get(grammar_handle) orelse return error.Stale;
         for (stop_tokens) |token| if (token >= source.vocabulary.vocabulary.count)
             return report.fail(error.Invalid, "stop token {d} is outside the vocabulary", .{token});
+        const matcher: *grammar.Matcher = try .create(self.gpa, source.program, stop_tokens);
+        errdefer matcher.destroy();
+        matcher.history_max = limits.grammar.history_tokens;
+        return self.matcherInsert(matcher, source, report);
+    }
+
+    pub fn matcherFork(self: *Registry, handle: u32, report: *Report) Failure!MatcherView {
+        self.lock.lockUncancelable(io);
+        defer self.lock.unlock(io);
+        const entry = self.matchers.get(handle) orelse return error.Stale;
+        const matcher = try entry.matcher.fork();
+        errdefer matcher.destroy();
+        return self.matcherInsert(matcher, entry.grammar, report);
+    }
+
+    /// Gives a matcher a handle and a row. The lock is held.
+    fn matcherInsert(self: *Registry, matcher: *grammar.Matcher, source: *GrammarEntry, report: *Report) Failure!MatcherView {
         var free = source.vocabulary.rows.complement();
         const row = free.findFirstSet() orelse
             return report.fail(error.TooMany, "{d} matchers of this vocabulary are alive already", .{limits.engine.matchers});
         const entry = try self.gpa.create(MatcherEntry);
         errdefer self.gpa.destroy(entry);
-        const matcher: *grammar.Matcher = try .create(self.gpa, source.program, stop_tokens);
-        errdefer matcher.destroy();
         entry.* = .{ .matcher = matcher, .grammar = source, .row = @intCast(row) };
         const handle = self.matchers.insert(entry) catch return report.fail(error.TooMany, "too many matchers are alive", .{});
         source.references += 1;

@@ -13,6 +13,8 @@ const Stepper = @import("step.zig").Stepper;
 const json_string = @import("../vocabulary.zig").json_string;
 const mask_room = @import("mask.zig");
 const walk = @import("walk.zig");
+const first_room = @import("first.zig");
+const limits = @import("../limits.zig").grammar;
 
 const none = ir.none;
 const Error = error{OutOfMemory};
@@ -45,6 +47,11 @@ pub const Matcher = struct {
     last_channel: ?ir.Channel = null,
     segment_list: std.ArrayList(Segment) = .empty,
     segment_bytes: std.ArrayList(u8) = .empty,
+    /// Forks follow one graph, all on one thread: a ring of those that do.
+    next_fork: *Matcher = undefined,
+    /// Tokens that `rollback` may take back.
+    history_max: u32 = 0,
+    history: std.ArrayList(Past) = .empty,
 
     /// The program has to outlive the matcher.
     pub fn create(gpa: Allocator, program: *const Program, stop_tokens: []const u32) Error!*Matcher {
@@ -56,15 +63,59 @@ pub const Matcher = struct {
         const graph = try program.graphs.acquire(program);
         errdefer program.graphs.release(graph);
         self.* = .{ .gpa = gpa, .program = program, .graph = graph, .stop_tokens = stops };
+        self.next_fork = self;
         try self.readings.append(gpa, .{ .state = graph.initial.state });
         self.state = graph.initial.state;
         return self;
     }
 
-    pub fn destroy(self: *Matcher) void {
+    /// Another output with the same beginning. It shares the tables, so both belong to one thread, and goes back no further than here.
+    pub fn fork(self: *Matcher) Error!*Matcher {
         const gpa = self.gpa;
-        self.program.graphs.release(self.graph);
+        const other = try gpa.create(Matcher);
+        errdefer gpa.destroy(other);
+        other.* = .{
+            .gpa = gpa,
+            .program = self.program,
+            .graph = self.graph,
+            .stop_tokens = &.{},
+            .state = self.state,
+            .spent = self.spent,
+            .ended = self.ended,
+            .calls = self.calls,
+            .last_channel = self.last_channel,
+            .history_max = self.history_max,
+        };
+        errdefer other.deinit();
+        other.stop_tokens = try gpa.dupe(u32, self.stop_tokens);
+        try other.output.appendSlice(gpa, self.output.items);
+        try other.readings.ensureTotalCapacity(gpa, self.readings.items.len);
+        for (self.readings.items) |reading| {
+            const labels = try other.copyLabels(reading.labels.items);
+            other.readings.appendAssumeCapacity(.{ .state = reading.state, .spent = reading.spent, .labels = labels });
+        }
+        other.next_fork = self.next_fork;
+        self.next_fork = other;
+        return other;
+    }
+
+    pub fn destroy(self: *Matcher) void {
+        if (self.next_fork == self) {
+            self.program.graphs.release(self.graph);
+        } else {
+            var before = self.next_fork;
+            while (before.next_fork != self) before = before.next_fork;
+            before.next_fork = self.next_fork;
+        }
+        self.deinit();
+        self.gpa.destroy(self);
+    }
+
+    fn deinit(self: *Matcher) void {
+        const gpa = self.gpa;
         gpa.free(self.stop_tokens);
+        for (self.history.items) |*past| past.deinit(gpa);
+        self.history.deinit(gpa);
         for (self.readings.items) |*reading| reading.labels.deinit(gpa);
         for (self.spare.items) |*reading| reading.labels.deinit(gpa);
         self.readings.deinit(gpa);
@@ -72,7 +123,6 @@ pub const Matcher = struct {
         self.output.deinit(gpa);
         self.segment_list.deinit(gpa);
         self.segment_bytes.deinit(gpa);
-        gpa.destroy(self);
     }
 
     /// Writes bit (t & 31) of out[t >> 5] for every token allowed next, `vocabulary.words()` words; stop tokens exactly when `acceptsEnd()`.
@@ -105,6 +155,11 @@ pub const Matcher = struct {
         if (self.ended or token >= self.program.vocabulary.count) return false;
         if (self.isStop(token)) {
             if (!self.acceptsEnd()) return false;
+            if (self.history_max > 0) {
+                var past = self.present(self.output.items.len);
+                past.readings = .empty;
+                try self.remember(past);
+            }
             self.ended = true;
             self.segment_list.clearRetainingCapacity();
             return true;
@@ -118,12 +173,112 @@ pub const Matcher = struct {
             self.output.shrinkRetainingCapacity(output_length);
             return false;
         }
-        for (self.readings.items) |*reading| try self.discard(reading.labels);
-        self.readings.deinit(self.gpa);
+        if (self.history_max > 0) {
+            try self.remember(self.present(output_length));
+        } else {
+            for (self.readings.items) |*reading| try self.discard(reading.labels);
+            self.readings.deinit(self.gpa);
+        }
         self.readings = next;
         try self.joinReadings();
         try self.settle(false);
         return true;
+    }
+
+    /// Takes back the last `count` accepted tokens; false, and nothing changed, when `history_max` or the output does not reach so far.
+    /// Segments that were told stay told.
+    pub fn rollback(self: *Matcher, count: u32) bool {
+        if (count > self.history.items.len or count > self.history_max) return false;
+        for (0..count) |_| {
+            const past = self.history.pop().?;
+            // The end of the output changes no reading.
+            if (past.readings.items.len > 0) {
+                for (self.readings.items) |*reading| reading.labels.deinit(self.gpa);
+                self.readings.deinit(self.gpa);
+                self.readings = past.readings;
+            }
+            self.state = past.state;
+            self.spent = past.spent;
+            self.output.shrinkRetainingCapacity(past.output_length);
+            self.ended = past.ended;
+            self.calls = past.calls;
+            self.last_channel = past.last_channel;
+        }
+        if (count > 0) self.segment_list.clearRetainingCapacity();
+        return true;
+    }
+
+    /// Writes the bytes that have to come next into `out` and returns their number: those that are, at their place, the only one that may
+    /// follow. Whitespace is no choice: one space after a comma or a colon is taken, all other is left out. Ends where tokens may come by
+    /// their id, and where `out` does.
+    pub fn forced(self: *Matcher, out: []u8) Error!u32 {
+        if (self.ended) return 0;
+        try self.makeRoom();
+        const length = self.output.items.len;
+        defer self.output.shrinkRetainingCapacity(length);
+        var at: Reached = .{ .state = self.state, .spent = self.spent };
+        var count: u32 = 0;
+        while (count < out.len) {
+            const known = &self.graph.states.items[at.state];
+            if (known.accepts_end or known.edges) break;
+            const byte = try self.onlyByte(at) orelse break;
+            try self.output.append(self.gpa, byte);
+            at = try self.stepFrom(at.state, at.spent, byte);
+            out[count] = byte;
+            count += 1;
+        }
+        return count;
+    }
+
+    fn onlyByte(self: *Matcher, at: Reached) Error!?u8 {
+        var bytes: first_room.ByteSet = .empty;
+        for (self.graph.nodesOf(at.state)) |id| bytes.setUnion(first_room.bytesOf(self.graph, &self.graph.nodes.items[id]));
+        var only: ?u8 = null;
+        var space = false;
+        var all = bytes.iterator(.{});
+        while (all.next()) |index| {
+            const byte: u8 = @intCast(index);
+            const length = self.output.items.len;
+            try self.output.append(self.gpa, byte);
+            const next = try self.stepFrom(at.state, at.spent, byte);
+            self.output.shrinkRetainingCapacity(length);
+            if (next.state == Graph.dead_state) continue;
+            // Inside a character there may be no end of a token; after an ASCII byte its absence means that nothing follows.
+            if (byte < 0x80 and self.graph.states.items[next.state].cost == graph_room.unreachable_cost) continue;
+            switch (byte) {
+                ' ' => space = true,
+                '\t', '\n', '\r' => {},
+                else => if (only == null) {
+                    only = byte;
+                } else return null,
+            }
+        }
+        const last: u8 = if (self.output.getLastOrNull()) |byte| byte else 0;
+        const separates = last == ',' or last == ':';
+        if (space and separates) return ' ';
+        return only;
+    }
+
+    /// The present, with the readings moved out of it.
+    fn present(self: *Matcher, output_length: usize) Past {
+        return .{
+            .state = self.state,
+            .spent = self.spent,
+            .readings = self.readings,
+            .output_length = @intCast(output_length),
+            .ended = self.ended,
+            .calls = self.calls,
+            .last_channel = self.last_channel,
+        };
+    }
+
+    fn remember(self: *Matcher, past: Past) Error!void {
+        // Forgotten in blocks, so that the list moves rarely.
+        if (self.history.items.len >= 2 * @as(usize, self.history_max)) {
+            for (self.history.items[0..self.history_max]) |*old| old.deinit(self.gpa);
+            self.history.replaceRangeAssumeCapacity(0, self.history_max, &.{});
+        }
+        try self.history.append(self.gpa, past);
     }
 
     pub fn acceptsEnd(self: *const Matcher) bool {
@@ -158,14 +313,37 @@ pub const Matcher = struct {
     }
 
     fn makeRoom(self: *Matcher) Error!void {
-        if (!self.graph.needsCompaction()) return;
-        const roots = try self.gpa.alloc(StateId, self.readings.items.len + 1);
-        defer self.gpa.free(roots);
-        roots[0] = self.state;
-        for (roots[1..], self.readings.items) |*root, reading| root.* = reading.state;
-        try self.graph.compact(roots);
-        self.state = roots[0];
-        for (roots[1..], self.readings.items) |root, *reading| reading.state = root;
+        if (self.graph.needsCompaction()) try self.compact();
+    }
+
+    /// Forgets all that no output needs any more which follows the same graph.
+    pub fn compact(self: *Matcher) Error!void {
+        var roots: std.ArrayList(StateId) = .empty;
+        defer roots.deinit(self.gpa);
+        var fork_ = self;
+        while (true) {
+            try fork_.eachState(&roots, .list);
+            fork_ = fork_.next_fork;
+            if (fork_ == self) break;
+        }
+        try self.graph.compact(roots.items);
+        var moved: std.ArrayList(StateId) = .initBuffer(roots.items);
+        moved.items.len = roots.items.len;
+        std.mem.reverse(StateId, moved.items);
+        while (true) {
+            try fork_.eachState(&moved, .take);
+            fork_ = fork_.next_fork;
+            if (fork_ == self) break;
+        }
+    }
+
+    /// Appends every state that is still needed, or takes the same back in their order from the end of the list.
+    fn eachState(self: *Matcher, list: *std.ArrayList(StateId), way: enum { list, take }) Error!void {
+        var states: StateIterator = .{ .matcher = self };
+        while (states.next()) |state| switch (way) {
+            .list => try list.append(self.gpa, state.*),
+            .take => state.* = list.pop().?,
+        };
     }
 
     // Reading a token
@@ -439,6 +617,51 @@ const Reading = struct {
     spent: u32 = 0,
     /// What the bytes are for that no segment has had yet.
     labels: std.ArrayList(Label) = .empty,
+};
+
+/// What accepting a token changes.
+const Past = struct {
+    state: StateId,
+    spent: u32,
+    /// Empty where the output ended.
+    readings: std.ArrayList(Reading),
+    output_length: u32,
+    ended: bool,
+    calls: u32,
+    last_channel: ?ir.Channel,
+
+    fn deinit(self: *Past, gpa: Allocator) void {
+        for (self.readings.items) |*reading| reading.labels.deinit(gpa);
+        self.readings.deinit(gpa);
+    }
+};
+
+/// Every place in a matcher that holds a state.
+const StateIterator = struct {
+    matcher: *Matcher,
+    /// Into the history, then the present.
+    past: usize = 0,
+    /// Of its readings; the state of all together comes first.
+    reading: ?usize = null,
+
+    fn next(self: *StateIterator) ?*StateId {
+        const history = self.matcher.history.items;
+        while (self.past <= history.len) {
+            const is_present = self.past == history.len;
+            const index = self.reading orelse {
+                self.reading = 0;
+                return if (is_present) &self.matcher.state else &history[self.past].state;
+            };
+            const readings = if (is_present) self.matcher.readings.items else history[self.past].readings.items;
+            if (index < readings.len) {
+                self.reading = index + 1;
+                return &readings[index].state;
+            }
+            self.past += 1;
+            self.reading = null;
+        }
+        return null;
+    }
 };
 
 /// Tries single tokens, stop tokens like all others.

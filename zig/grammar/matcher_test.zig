@@ -428,3 +428,100 @@ fn forced() ir.Ir {
     const whole = hermes(printable.len, printable.len + 1);
     return .{ .nodes = whole.nodes, .values = whole.values, .root = 11 };
 }
+
+test "what was taken back is as if it had never been written, and forks go their own ways" {
+    const seed = std.testing.random_seed;
+    errdefer std.debug.print("seed {d}\n", .{seed});
+    var prng: std.Random.DefaultPrng = .init(seed);
+    const random = prng.random();
+    const fixture = try Fixture.create(&.{ "<tool_call>", "</tool_call>", "get", "\"}}\n", "a\n<", "tool" }, hermes(printable.len, printable.len + 1));
+    defer fixture.destroy();
+    const stop: u32 = printable.len - 1;
+    for (0..40) |_| {
+        const first = try Matcher.create(gpa, fixture.program, &.{stop});
+        first.history_max = 16;
+        var line: Line = .{ .matcher = first };
+        defer line.destroy();
+        for (0..40) |_| {
+            switch (random.uintLessThan(u32, 8)) {
+                0 => {
+                    var other: Line = .{ .matcher = try line.matcher.fork(), .goes_back_to = line.tokens.items.len };
+                    try other.tokens.appendSlice(gpa, line.tokens.items);
+                    // Whichever is left behind, the other goes on.
+                    if (random.boolean()) std.mem.swap(Line, &line, &other);
+                    other.destroy();
+                },
+                1 => {
+                    const count = random.uintLessThan(u32, 6);
+                    const possible = line.tokens.items.len - line.goes_back_to >= count;
+                    try std.testing.expectEqual(possible, line.matcher.rollback(count));
+                    if (possible) line.tokens.shrinkRetainingCapacity(line.tokens.items.len - count);
+                },
+                2 => if (line.tokens.items.len % 3 == 0) {
+                    // As it does when the tables are full.
+                    try line.matcher.compact();
+                },
+                else => try line.write(random, fixture),
+            }
+            try line.compareWithNew(fixture, stop);
+        }
+    }
+}
+
+/// An output with the tokens it was written by.
+const Line = struct {
+    matcher: *Matcher,
+    tokens: std.ArrayList(u32) = .empty,
+    goes_back_to: usize = 0,
+
+    fn destroy(self: *Line) void {
+        self.matcher.destroy();
+        self.tokens.deinit(gpa);
+    }
+
+    fn write(self: *Line, random: std.Random, fixture: Fixture) !void {
+        var mask: [4]u32 = undefined;
+        try self.matcher.mask(mask[0..fixture.vocabulary.words()], matcher_room.unlimited);
+        var choices: std.ArrayList(u32) = .empty;
+        defer choices.deinit(gpa);
+        for (0..fixture.vocabulary.count) |token| if (mask[token >> 5] >> @intCast(token & 31) & 1 != 0) try choices.append(gpa, @intCast(token));
+        if (choices.items.len == 0) return;
+        // Long tokens and frames are rare among the letters.
+        const token = choices.items[if (random.boolean()) choices.items.len - 1 else random.uintLessThan(usize, choices.items.len)];
+        try std.testing.expect(try self.matcher.accept(token));
+        try self.tokens.append(gpa, token);
+    }
+
+    fn compareWithNew(self: *Line, fixture: Fixture, stop: u32) !void {
+        const other = try Matcher.create(gpa, fixture.program, &.{stop});
+        defer other.destroy();
+        for (self.tokens.items) |token| try std.testing.expect(try other.accept(token));
+        var masks: [2][4]u32 = @splat(@splat(0));
+        try self.matcher.mask(masks[0][0..fixture.vocabulary.words()], matcher_room.unlimited);
+        try other.mask(masks[1][0..fixture.vocabulary.words()], matcher_room.unlimited);
+        try std.testing.expectEqual(masks[1], masks[0]);
+        try std.testing.expectEqual(other.cost(), self.matcher.cost());
+        try std.testing.expectEqual(other.acceptsEnd(), self.matcher.acceptsEnd());
+        try std.testing.expectEqual(other.calls, self.matcher.calls);
+    }
+};
+
+test "bytes that have to come are told, and no others" {
+    const value: ir.Value = .{ .origin = none, .cases = &.{.{ .object = .{
+        .properties = &.{ .{ .key = "name", .required = true, .options = &.{.{ .value = 1 }} }, .{ .key = "size", .required = true, .options = &.{.{ .value = 2 }} } },
+        .ordered = true,
+    } }} };
+    const small: ir.Value = .{ .origin = none, .cases = &.{.{ .string = .{ .among = &.{ "abc", "abd" } } }} };
+    const fixture = try Fixture.create(&.{}, json(&.{ value, text_value, small }, compact));
+    defer fixture.destroy();
+    const matcher = try Matcher.create(gpa, fixture.program, &.{});
+    defer matcher.destroy();
+    var buffer: [64]u8 = undefined;
+    for ([_][2][]const u8{ .{ "", "{\"name\": \"" }, .{ "{\"name\": \"", "" }, .{ "x\"", ", \"size\": \"ab" }, .{ ", \"size\": \"ab", "" }, .{ "c", "\"}" }, .{ "\"}", "" } }) |step| {
+        for (step[0]) |byte| try std.testing.expect(try matcher.accept(fixture.tokenOf(&.{byte})));
+        try std.testing.expectEqualStrings(step[1], buffer[0..try matcher.forced(&buffer)]);
+    }
+    const again = try Matcher.create(gpa, fixture.program, &.{});
+    defer again.destroy();
+    try std.testing.expectEqualStrings("{\"na", buffer[0..try again.forced(buffer[0..4])]);
+}
