@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ModelChoice } from "../config.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
-import type { Manifest, SpecialTokens } from "../models/card.ts";
+import { type Manifest, type SpecialTokens, undeclaredTokens } from "../models/card.ts";
 import { findModel } from "../models/catalog.ts";
 import { modelId, readGguf } from "../models/gguf.ts";
 import { jsonTokenizer } from "../tokenizer/json.ts";
@@ -54,9 +54,9 @@ function readVocabulary(path: string): Result<ModelSource, string> {
     const model = readModel(path, "");
     return model.ok ? ok({ ...model.value, id: `noise-${model.value.id}`, manifest: undefined, fileBytes: 0 }) : model;
   }
-  const tokenizer = jsonTokenizer(path, undeclared);
+  const tokenizer = jsonTokenizer(path, undeclaredTokens);
   if (!tokenizer.ok) return fail(`${path}: ${tokenizer.failure}`);
-  const special = specialTexts(tokenizer.value, undeclared);
+  const special = specialTexts(tokenizer.value, undeclaredTokens);
   return ok({
     id: `noise-${modelId(path)}`,
     tokenizer: tokenizer.value,
@@ -66,18 +66,6 @@ function readVocabulary(path: string): Result<ModelSource, string> {
     fileBytes: 0,
   });
 }
-
-/** tokenizer.json says nothing of them; the tokenizer finds ends of turns by their names. */
-const undeclared: SpecialTokens = {
-  bos: undefined,
-  eos: undefined,
-  eot: undefined,
-  eom: undefined,
-  unknown: undefined,
-  padding: undefined,
-  addBos: false,
-  addEos: false,
-};
 
 function specialTexts(tokenizer: Tokenizer, { bos, eos }: SpecialTokens): ModelSource["special"] {
   const text = (token: number | undefined) =>

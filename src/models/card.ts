@@ -108,3 +108,15 @@ export type SpecialTokens = {
   readonly addBos: boolean;
   readonly addEos: boolean;
 };
+
+/** For a bare tokenizer.json, which says nothing of them; the tokenizer finds ends of turns by their names. */
+export const undeclaredTokens: SpecialTokens = {
+  bos: undefined,
+  eos: undefined,
+  eot: undefined,
+  eom: undefined,
+  unknown: undefined,
+  padding: undefined,
+  addBos: false,
+  addEos: false,
+};

