@@ -1,11 +1,13 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { renderUsage } from "citty";
+import { readConfigFile, readLines } from "./config/file.ts";
+import { type FlagName, flagNames, flags, hostDefault, noiseShapes, portDefault } from "./config/flags.ts";
+import { type Environment, readFlags, readVariables, type Values } from "./config/sources.ts";
 import { fail, ok, type Result } from "./generation/result.ts";
-import { callsMax, contextMin, queueMax, slotsDefault } from "./limits.ts";
+import { bodyBytesMax, callsMax, idleTimeoutS, pingMs, queueMax, slotsDefault, stopGraceMs } from "./limits.ts";
 
-/** What the command line and the environment ask for. Flags win over variables. */
+/** What the command line, the environment and a config file ask for, in the order in which they win. */
 export type Command =
   | { readonly kind: "serve"; readonly config: Config }
   | { readonly kind: "doctor" }
@@ -18,6 +20,19 @@ export type Config = {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** A socket in the file system, instead of host and port. */
+  readonly unix: string | undefined;
+  /** Paths of PEM files. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  /** Whoever has none of them is refused; without any, nobody is. */
+  readonly apiKeys: readonly string[];
+  readonly corsOrigins: readonly string[];
+  /** Of one key, or of one address where there are no keys; undefined is as many as come. */
+  readonly requestsPerMinute: number | undefined;
+  readonly bodyBytesMax: number;
+  readonly idleTimeoutS: number;
+  readonly pingMs: number;
+  readonly stopGraceMs: number;
   /** Compute threads; undefined is as many as cores. */
   readonly threads: number | undefined;
   /** Tokens of one request's context; undefined is the model's own. */
@@ -28,6 +43,10 @@ export type Config = {
   readonly queueMax: number;
   /** Refuse a model's name that is not the loaded one's. */
   readonly strictModels: boolean;
+  /** Refuse fields that nothing reads. */
+  readonly strictFields: boolean;
+  /** The words of `tenon_lexicon: true`. */
+  readonly lexicon: readonly string[] | undefined;
   /** TypeScript modules, in the order in which they see the logits. */
   readonly logitsProcessors: readonly string[];
   readonly callsMax: number;
@@ -42,14 +61,9 @@ export type ModelChoice =
       readonly kind: "noise";
       readonly vocabulary: string;
       readonly chatTemplate: string | undefined;
-      readonly shape: NoiseShape;
+      readonly shape: (typeof noiseShapes)[number];
       readonly seed: number;
     };
-
-export const noiseShapes = ["flat", "peaked", "pulled"] as const;
-export type NoiseShape = (typeof noiseShapes)[number];
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** As package.json has it; that file does not travel with the executable. */
 export const product = {
@@ -68,67 +82,27 @@ export async function readCommand(argv: readonly string[], environment: Environm
   if (given.includes("--version")) return ok({ kind: "print", text: product.version });
   if (first === "doctor") return ok({ kind: "doctor" });
   if (named && first !== "serve") return fail(`There is no command '${first}'; there are serve, doctor and help.`);
-  const config = readConfig(given, environment);
+  const values = await readValues(given, environment);
+  if (!values.ok) return values;
+  const config = await toConfig(values.value, environment);
   return config.ok ? ok({ kind: "serve", config: config.value }) : config;
 }
 
-/** One table for the parser, the environment and the help. Each flag is also a variable: --max-calls is TENON_MAX_CALLS. */
-const flags = {
-  model: {
-    type: "string",
-    alias: "m",
-    valueHint: "NAME",
-    description: "A file, a folder, a name in the models folder, or 'noise'",
-  },
-  host: { type: "string", valueHint: "ADDRESS", description: "Address to listen on (127.0.0.1)" },
-  port: { type: "string", valueHint: "N", description: "Port to listen on (11435); 0 takes a free one" },
-  threads: { type: "string", valueHint: "N", description: "Compute threads (as many as cores)" },
-  context: {
-    type: "string",
-    valueHint: "N",
-    description: "Tokens of one request's context (the model's own); also --ctx",
-  },
-  slots: {
-    type: "string",
-    valueHint: "N",
-    description: `Requests that run at once (${slotsDefault}); also --parallel`,
-  },
-  queue: { type: "string", valueHint: "N", description: `Requests that wait for a slot (${queueMax})` },
-  "strict-models": { type: "boolean", description: "Refuse a model name that is not the loaded one's" },
-  "max-calls": { type: "string", valueHint: "N", description: `Calls of one answer (${callsMax})` },
-  "hold-calls": { type: "boolean", description: "Deliver each call whole" },
-  "logits-processor": {
-    type: "string",
-    valueHint: "FILE",
-    description: "Module that may change logits and mask; repeatable",
-  },
-  vocabulary: { type: "string", valueHint: "FILE", description: "With --model noise: whose vocabulary" },
-  "chat-template": { type: "string", valueHint: "FILE", description: "With --model noise: the Jinja template" },
-  "noise-shape": {
-    type: "string",
-    valueHint: "SHAPE",
-    description: `With --model noise: ${noiseShapes.join(", ")} (pulled)`,
-  },
-  seed: { type: "string", valueHint: "N", description: "With --model noise: seed of its logits (0)" },
-} as const;
-type FlagName = keyof typeof flags;
-type FlagValues = ReadonlyMap<FlagName, readonly string[]>;
-
-/** Spellings of other servers. */
-const synonyms: Readonly<Record<string, FlagName>> = { ctx: "context", "ctx-size": "context", parallel: "slots" };
-
-const repeatable: readonly FlagName[] = ["logits-processor"];
-
-const flagNames = Object.keys(flags).filter(isFlag);
-const parserOptions = Object.fromEntries([
-  ...flagNames.map((name) => [name, parserOption(name)] as const),
-  ...Object.entries(synonyms).map(([synonym, name]) => [synonym, parserOption(name)] as const),
-]);
-
 function usage(): Promise<string> {
+  const args = Object.fromEntries(
+    flagNames.map((name) => {
+      const flag = flags[name];
+      const shown = {
+        description: `${flag.description} (${flag.default})`,
+        ...("alias" in flag ? { alias: flag.alias } : {}),
+      };
+      if (flag.takes === "switch") return [name, { type: "boolean", ...shown } as const];
+      return [name, { type: "string", valueHint: flag.hint, ...shown } as const];
+    }),
+  );
   return renderUsage({
     meta: product,
-    args: flags,
+    args,
     subCommands: {
       serve: { meta: { description: "Answer requests (the default)" } },
       doctor: { meta: { description: "Check what this machine can do" } },
@@ -137,88 +111,124 @@ function usage(): Promise<string> {
   });
 }
 
-function readConfig(argv: readonly string[], environment: Environment): Result<Config, string> {
-  const values = readFlags(argv, environment);
-  if (!values.ok) return values;
-  const given = values.value;
-  const failures: string[] = [];
-  const integer = (name: FlagName, min: number, max: number): number | undefined => {
-    const text = given.get(name)?.at(-1);
-    if (text === undefined) return undefined;
-    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= min && value <= max) return value;
-    failures.push(`--${name} takes a whole number from ${min} to ${max}, not '${text}'.`);
-    return undefined;
+/** Of each flag what the command line says, else a variable, else the config file that one of the two names. */
+async function readValues(argv: readonly string[], environment: Environment): Promise<Result<Values, string>> {
+  const line = readFlags(argv);
+  if (!line.ok) return line;
+  const variables = readVariables(environment);
+  const path = (line.value.get("config") ?? variables.get("config"))?.texts.at(-1);
+  if (path === undefined) return ok(new Map([...variables, ...line.value]));
+  const file = await readConfigFile(path);
+  return file.ok ? ok(new Map([...file.value, ...variables, ...line.value])) : file;
+}
+
+/** Reads flags, and keeps the first thing that is wrong with one. */
+function reader(values: Values) {
+  let failure: string | undefined;
+  return {
+    get failure() {
+      return failure;
+    },
+    text: (name: FlagName) => values.get(name)?.texts.at(-1),
+    list: (name: FlagName) => values.get(name)?.texts ?? [],
+    number(name: NumberFlag): number | undefined {
+      const given = values.get(name);
+      const text = given?.texts.at(-1);
+      if (given === undefined || text === undefined) return undefined;
+      const [min, max] = flags[name].range;
+      const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+      if (value >= min && value <= max) return value;
+      failure ??= `${given.from} takes a whole number from ${min} to ${max}, not '${text}'.`;
+      return undefined;
+    },
+    on(name: FlagName): boolean {
+      const given = values.get(name);
+      const text = given?.texts.at(-1);
+      if (given === undefined || text === undefined) return false;
+      if (!/^(true|1|false|0)$/.test(text)) failure ??= `${given.from} takes true or false, not '${text}'.`;
+      return /^(true|1)$/.test(text);
+    },
   };
-  const on = (name: FlagName) => ["true", "1"].includes(given.get(name)?.at(-1) ?? "");
-  const model = readModel(given, integer("seed", 0, 0xffff_ffff) ?? 0);
+}
+
+type NumberFlag = { [Name in FlagName]: (typeof flags)[Name]["takes"] extends "number" ? Name : never }[FlagName];
+
+async function toConfig(values: Values, environment: Environment): Promise<Result<Config, string>> {
+  const read = reader(values);
+  const model = readModel(values, read.number("seed") ?? 0);
   if (!model.ok) return model;
+  const tls = readTls(values);
+  if (!tls.ok) return tls;
+  const apiKeys = await readKeys(values);
+  if (!apiKeys.ok) return apiKeys;
+  const lexiconPath = read.text("lexicon");
+  const lexicon = lexiconPath === undefined ? ok(undefined) : await readLines(lexiconPath, "word list");
+  if (!lexicon.ok) return lexicon;
+  const seconds = (name: NumberFlag, otherwiseMs: number) => (read.number(name) ?? otherwiseMs / 1000) * 1000;
   const config: Config = {
     model: model.value,
     home: environment["TENON_HOME"] || join(homedir(), ".cache", "tenon"),
-    host: given.get("host")?.at(-1) ?? "127.0.0.1",
-    port: integer("port", 0, 65_535) ?? defaultPort,
-    threads: integer("threads", 1, 1024),
-    contextMax: integer("context", contextMin, 0xffff_ffff),
-    slots: integer("slots", 1, 1024) ?? slotsDefault,
-    queueMax: integer("queue", 1, 1_000_000) ?? queueMax,
-    strictModels: on("strict-models"),
-    logitsProcessors: given.get("logits-processor") ?? [],
-    callsMax: integer("max-calls", 1, 1024) ?? callsMax,
-    holdCalls: on("hold-calls"),
+    host: read.text("host") ?? hostDefault,
+    port: read.number("port") ?? portDefault,
+    unix: read.text("unix"),
+    tls: tls.value,
+    apiKeys: apiKeys.value,
+    corsOrigins: read.list("cors-origin"),
+    requestsPerMinute: read.number("rate-limit"),
+    bodyBytesMax: read.number("max-body") ?? bodyBytesMax,
+    idleTimeoutS: read.number("idle-timeout") ?? idleTimeoutS,
+    pingMs: seconds("ping", pingMs),
+    stopGraceMs: seconds("stop-grace", stopGraceMs),
+    threads: read.number("threads"),
+    contextMax: read.number("context"),
+    slots: read.number("slots") ?? slotsDefault,
+    queueMax: read.number("queue") ?? queueMax,
+    strictModels: read.on("strict-models"),
+    strictFields: read.on("strict-fields"),
+    lexicon: lexicon.value,
+    logitsProcessors: read.list("logits-processor"),
+    callsMax: read.number("max-calls") ?? callsMax,
+    holdCalls: read.on("hold-calls"),
   };
-  return failures[0] === undefined ? ok(Object.freeze(config)) : fail(failures[0]);
+  return read.failure === undefined ? ok(Object.freeze(config)) : fail(read.failure);
 }
 
-/** Ollama's port and one. */
-const defaultPort = 11_435;
-
-function readModel(given: FlagValues, seed: number): Result<ModelChoice, string> {
-  const last = (name: FlagName) => given.get(name)?.at(-1);
+function readModel(values: Values, seed: number): Result<ModelChoice, string> {
+  const last = (name: FlagName) => values.get(name)?.texts.at(-1);
   const wanted = last("model");
   if (wanted !== "noise") {
-    const stray = (["vocabulary", "chat-template", "noise-shape", "seed"] as const).find((name) => given.has(name));
-    if (stray !== undefined) return fail(`--${stray} is only for --model noise.`);
-    return ok({ kind: "file", wanted });
+    const strays = (["vocabulary", "chat-template", "noise-shape", "seed"] as const).map((name) => values.get(name));
+    const stray = strays.find((given) => given !== undefined);
+    return stray === undefined ? ok({ kind: "file", wanted }) : fail(`${stray.from} is only for the model noise.`);
   }
   const vocabulary = last("vocabulary");
-  if (vocabulary === undefined) return fail("--model noise needs --vocabulary FILE.");
+  if (vocabulary === undefined) return fail("The model noise needs --vocabulary FILE.");
+  const given = values.get("noise-shape");
   const shape = noiseShapes.find((known) => known === (last("noise-shape") ?? "pulled"));
-  if (shape === undefined) return fail(`--noise-shape takes ${noiseShapes.join(", ")}, not '${last("noise-shape")}'.`);
+  if (shape === undefined) {
+    return fail(`${given?.from} takes ${noiseShapes.join(", ")}, not '${last("noise-shape")}'.`);
+  }
   return ok({ kind: "noise", vocabulary, chatTemplate: last("chat-template"), shape, seed });
 }
 
-/** The values of each flag: from the command line, else from the environment. */
-function readFlags(argv: readonly string[], environment: Environment): Result<FlagValues, string> {
-  const values = new Map<FlagName, string[]>();
-  // Not strict: our own messages name the flag as it was written, and say what to do.
-  const { tokens } = parseArgs({ args: [...argv], options: parserOptions, strict: false, tokens: true });
-  for (const token of tokens) {
-    if (token.kind === "option-terminator") continue;
-    if (token.kind === "positional") return fail(`'${token.value}' belongs to no flag; see tenon help.`);
-    const name = flagOf(token.name);
-    if (name === undefined) return fail(`There is no flag ${token.rawName}; see tenon help.`);
-    if (flags[name].type === "string" && (token.value ?? "") === "") return fail(`${token.rawName} needs a value.`);
-    values.set(name, [...(values.get(name) ?? []), token.value ?? "true"]);
-  }
-  for (const name of flagNames) {
-    const value = environment[`TENON_${name.toUpperCase().replaceAll("-", "_")}`] ?? "";
-    if (value !== "" && !values.has(name)) values.set(name, repeatable.includes(name) ? value.split(",") : [value]);
-  }
-  return ok(values);
+function readTls(values: Values): Result<Config["tls"], string> {
+  const cert = values.get("tls-cert")?.texts.at(-1);
+  const key = values.get("tls-key")?.texts.at(-1);
+  if (cert !== undefined && key !== undefined) return ok({ cert, key });
+  if (cert === undefined && key === undefined) return ok(undefined);
+  return fail("--tls-cert and --tls-key belong together.");
 }
 
-function flagOf(name: string): FlagName | undefined {
-  return isFlag(name) ? name : synonyms[name];
-}
-
-function isFlag(name: string): name is FlagName {
-  return Object.hasOwn(flags, name);
-}
-
-type ParserOption = { type: "string" | "boolean"; short?: string };
-
-function parserOption(name: FlagName): ParserOption {
-  const flag = flags[name];
-  return "alias" in flag ? { type: flag.type, short: flag.alias } : { type: flag.type };
+/** Those that are given and those in the file. No message repeats a key. */
+async function readKeys(values: Values): Promise<Result<readonly string[], string>> {
+  const given = values.get("api-key");
+  const path = values.get("api-key-file")?.texts.at(-1);
+  const file = path === undefined ? ok([]) : await readLines(path, "key file");
+  if (!file.ok) return file;
+  if (path !== undefined && file.value.length === 0) return fail(`The key file ${path} holds no key.`);
+  const isKey = (text: string) => /^[\x21-\x7e]+$/.test(text);
+  const unusable = "a key that no header can carry; keys are visible ASCII characters without spaces";
+  if (given?.texts.every(isKey) === false) return fail(`${given.from} holds ${unusable}.`);
+  if (!file.value.every(isKey)) return fail(`The key file ${path} holds ${unusable}.`);
+  return ok([...(given?.texts ?? []), ...file.value]);
 }

@@ -6,7 +6,6 @@ import { type LoadedModel, loadModel } from "./generate/load.ts";
 import { type Log, log as standardLog } from "./generate/log.ts";
 import { modelService } from "./generate/service.ts";
 import { ok, type Result } from "./generation/result.ts";
-import { pingMs, stopGraceMs } from "./limits.ts";
 import { modelsFolder } from "./models/catalog.ts";
 import { type Server, startServer } from "./server.ts";
 
@@ -64,28 +63,24 @@ async function serve(config: Config, library: string): Promise<void> {
   const { loaded, server } = started.value;
   for (const note of loaded.notes) print(note);
   const { id, engine } = loaded.model;
-  print(`Tenon ${product.version} serves ${id} (${engine.contextMax} tokens of context) at ${server.url.origin}`);
-  stopOnSignal(started.value);
+  const where = config.unix ?? server.url.origin;
+  print(`Tenon ${product.version} serves ${id} (${engine.contextMax} tokens of context) at ${where}`);
+  stopOnSignal(started.value, config.stopGraceMs);
 }
 
 /** What the api rooms need, over one model. */
 function serviceOf({ model, detail }: LoadedModel, config: Config, log: Log): Service {
-  return {
-    ...modelService(model, detail, { ...config, log }),
-    holdCalls: config.holdCalls,
-    pingMs,
-    strictFields: false,
-    lexicon: undefined,
-  };
+  const { holdCalls, pingMs, strictFields, lexicon } = config;
+  return { ...modelService(model, detail, { ...config, log }), holdCalls, pingMs, strictFields, lexicon };
 }
 
 /** The first signal lets running answers finish, the second does not wait. */
-function stopOnSignal(running: Running): void {
+function stopOnSignal(running: Running, graceMs: number): void {
   let stopping = false;
   const stop = async () => {
     if (stopping) process.exit(1);
     stopping = true;
-    await running.stop(stopGraceMs);
+    await running.stop(graceMs);
     process.exit(0);
   };
   process.on("SIGTERM", stop);
