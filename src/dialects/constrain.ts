@@ -1,5 +1,6 @@
 import type { Constraint } from "../generation/answer.ts";
 import type { Failure } from "../generation/failure.ts";
+import type { GrammarSource } from "../generation/grammar-source.ts";
 import type { AnswerFormat, Policy, Request, Tool } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { isForced } from "../generation/tool-choice.ts";
@@ -76,9 +77,9 @@ export function grammarOf(
   }
   const callable: CallableTool[] = [];
   for (const tool of offered) {
-    const value = argumentsValue(builder, tool, policy, sources);
-    if (!value.ok) return value;
-    callable.push({ name: tool.name, arguments: value.value });
+    const built = callableTool(builder, tool, request, sources);
+    if (!built.ok) return built;
+    callable.push(built.value);
   }
   const single = toolChoice.mode === "named" || !request.parallelCalls;
   const frame = {
@@ -120,7 +121,7 @@ function answerNode(
 ): Result<NodeId, Failure> {
   if (answer.kind === "grammar") {
     const node = lowerGrammar(builder, answer.source);
-    return node.ok ? node : fail(grammarFailure(answer, node.failure));
+    return node.ok ? node : fail(grammarFailure(answer.source, answer.param, node.failure));
   }
   const { schema, param } = answer.kind === "json_schema" ? answer : { schema: "{}", param: "" };
   const options = { ...schemaOptions(policy, "schema"), objectsOnly: answer.kind === "json_object" };
@@ -128,11 +129,30 @@ function answerNode(
   return value.ok ? ok(builder.node({ kind: "json", value: value.value, style: jsonStyle(policy) })) : value;
 }
 
-/** A tool without parameters takes the empty object. */
-function argumentsValue(builder: IrBuilder, tool: Tool, policy: Policy, sources: Sources): Result<ValueId, Failure> {
-  const schema = tool.parameters ?? '{"type": "object", "additionalProperties": false}';
-  const options = { ...schemaOptions(policy, "any"), objectsOnly: true };
-  return lowered(builder, schema, options, sources, { subject: tool.name, param: tool.param });
+/** A tool with what its calls carry: one without parameters takes the empty object. */
+function callableTool(
+  builder: IrBuilder,
+  tool: Tool,
+  request: Request,
+  sources: Sources,
+): Result<CallableTool, Failure> {
+  const { name, custom, param } = tool;
+  if (custom !== undefined) {
+    if (custom.format === undefined) return ok({ name, input: undefined });
+    const input = lowerGrammar(builder, custom.format);
+    return input.ok ? ok({ name, input: input.value }) : fail(grammarFailure(custom.format, param, input.failure));
+  }
+  const schema = isPinned(tool, request) ? (tool.parameters ?? emptyObject) : "{}";
+  const options = { ...schemaOptions(request.policy, "any"), objectsOnly: true };
+  const value = lowered(builder, schema, options, sources, { subject: name, param });
+  return value.ok ? ok({ name, arguments: value.value }) : value;
+}
+
+const emptyObject = '{"type": "object", "additionalProperties": false}';
+
+/** Where a request asks for the frame of calls alone, arguments are any object, unless the call is forced or its tool strict. */
+function isPinned(tool: Tool, { toolStrict, toolChoice }: Request): boolean {
+  return toolStrict !== "envelope" || tool.strict || isForced(toolChoice);
 }
 
 function lowered(
@@ -187,12 +207,9 @@ function schemaFailure(
   return { kind: "constraint", message, pointer, keyword, ...(param === "" ? {} : { param }) };
 }
 
-function grammarFailure(
-  { source, param }: Extract<AnswerFormat, { kind: "grammar" }>,
-  { pointer, keyword, reason }: Refusal,
-): Failure {
+function grammarFailure({ syntax }: GrammarSource, param: string, { pointer, keyword, reason }: Refusal): Failure {
   const what = keyword === "" ? "it" : `'${keyword}'`;
   const where = pointer === "" ? "" : ` at '${pointer}'`;
-  const message = `Invalid ${source.syntax} grammar: ${what}${where} ${reason}.`;
+  const message = `Invalid ${syntax} grammar: ${what}${where} ${reason}.`;
   return { kind: "constraint", message, pointer, keyword, param };
 }

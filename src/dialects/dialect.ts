@@ -13,6 +13,8 @@ export type Dialect = {
    * write it, with a space after `,` and `:`.
    */
   encodings(call: EncodedCall): readonly string[];
+  /** A call that carries raw input, as the grammar has it written. No template knows how, so the history writes it itself. */
+  customCall(name: string, input: string): string;
   /** Whether the source of a template that shows no call speaks of this format. */
   isNamedBy(template: string): boolean;
   /** The node of 1…callsMax calls; nothing before the first or after the last. */
@@ -32,6 +34,9 @@ export type CallFrame = {
   readonly callsMax: number;
 };
 
-export type CallableTool = { readonly name: string; readonly arguments: ValueId };
+export type CallableTool =
+  | { readonly name: string; readonly arguments: ValueId }
+  /** Takes raw input: what this node accepts, or where it is undefined any text. */
+  | { readonly name: string; readonly input: NodeId | undefined };
 
 export type EncodedCall = { readonly id: string; readonly name: string; readonly arguments: string };

@@ -4,7 +4,7 @@ import { framer } from "./frame.ts";
 const open = "<tool_call>";
 const close = "</tool_call>";
 
-/** Hermes 2 and 3, Qwen 2.5 and 3 and many others: `<tool_call>␤{"name": "f", "arguments": {…}}␤</tool_call>`, one after another. */
+/** Hermes 2 and 3, Qwen 2.5 and 3 and many others: `<tool_call>␤{"name": "f", "arguments": {…}}␤</tool_call>`, one after another. Raw input is ours: it takes the line after `{"name": "f"}`. */
 export const hermes: Dialect = {
   name: "hermes",
   markers: [open],
@@ -13,6 +13,10 @@ export const hermes: Dialect = {
   encodings({ name, arguments: given }) {
     const object = `{"name": ${JSON.stringify(name)}, "arguments": ${given}}`;
     return [`${open}\n${object}\n${close}`, `${open}${object}${close}`];
+  },
+
+  customCall(name, input) {
+    return `${open}\n{"name": ${JSON.stringify(name)}}\n${input}\n${close}`;
   },
 
   isNamedBy(template) {
@@ -40,5 +44,6 @@ export const hermes: Dialect = {
 function call(...[builder, frame]: Parameters<Dialect["calls"]>) {
   const { sequence, marker, optional, callObject } = framer(builder, frame.tokenizer);
   const newline = optional("\n");
-  return sequence(marker(open), newline, callObject(frame, "arguments"), newline, marker(close));
+  const object = callObject(frame, { key: "arguments", raw: { before: "", until: [close] } });
+  return sequence(marker(open), newline, object, newline, marker(close));
 }

@@ -19,6 +19,10 @@ export const llama3Json: Dialect = {
     return [object, tag + object];
   },
 
+  customCall(name, input) {
+    return `{"name": ${JSON.stringify(name)}}\n${input}`;
+  },
+
   isNamedBy(template) {
     return (
       template.includes("<|start_header_id|>") &&
@@ -29,14 +33,14 @@ export const llama3Json: Dialect = {
 
   calls(builder, frame) {
     const { sequence, repeat, marker, callObject } = framer(builder, frame.tokenizer);
-    const object = callObject(frame, "parameters");
+    const object = callObject(frame, objectFrame);
     return hasTag(frame.tokenizer) ? sequence(repeat(marker(tag), 0, 1), object) : object;
   },
 
   auto(builder, frame) {
     const { tokenizer, tools } = frame;
     const { sequence, choice, repeat, channel, bytes, marker, optional, callObject } = framer(builder, tokenizer);
-    const object = callObject(frame, "parameters");
+    const object = callObject(frame, objectFrame);
     const spaces = repeat(choice(...spaceCharacters.map(bytes)), 0);
     const text = textOnly(
       builder,
@@ -52,6 +56,9 @@ export const llama3Json: Dialect = {
 
   none: textOnly,
 };
+
+/** Raw input is ours: it follows the object and ends with the answer. */
+const objectFrame = { key: "parameters", raw: { before: "", until: [] } } as const;
 
 /** Spaces, then text that begins with none, so that nothing but the spaces can stand before a barred beginning. */
 function textOnly(...[builder, tokenizer, names]: Parameters<Dialect["none"]>) {

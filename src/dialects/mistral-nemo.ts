@@ -1,9 +1,11 @@
-import type { Dialect } from "./dialect.ts";
+import type { NodeId } from "../grammar/ir.ts";
+import type { CallFrame, Dialect } from "./dialect.ts";
 import { framer } from "./frame.ts";
 
 const open = "[TOOL_CALLS]";
+const objectFrame = { key: "arguments", raw: { before: "]", until: [] } } as const;
 
-/** Mistral's tokenizers v3 to v7: `[TOOL_CALLS][{"name": "f", "arguments": {…}}, …]` ends the answer. History adds an id to each call. */
+/** Mistral's tokenizers v3 to v7: `[TOOL_CALLS][{"name": "f", "arguments": {…}}, …]` ends the answer. History adds an id to each call. Raw input is ours: it follows the array `[…, {"name": "f"}]` and ends with the answer. */
 export const mistralNemo: Dialect = {
   name: "mistral_nemo",
   markers: [open],
@@ -15,15 +17,28 @@ export const mistralNemo: Dialect = {
     return calls.flatMap((array) => [open + array, `${open} ${array}`]);
   },
 
+  customCall(name, input) {
+    return `${open}[{"name": ${JSON.stringify(name)}}]\n${input}`;
+  },
+
   isNamedBy(template) {
     return template.includes(open) && !template.includes("[ARGS]");
   },
 
   calls(builder, frame) {
-    const { sequence, markup, optional, marker, joined, callObject } = framer(builder, frame.tokenizer);
+    const { sequence, choice, repeat, markup, optional, marker, joined, callObject } = framer(builder, frame.tokenizer);
     const space = optional(" ");
-    const calls = joined(callObject(frame, "arguments"), sequence(markup(","), space), frame.callsMax);
-    return sequence(marker(open), space, markup("["), calls, markup("]"));
+    const separator = sequence(markup(","), space);
+    const json = frame.tools.filter((tool) => "arguments" in tool);
+    const raw = frame.tools.filter((tool) => "input" in tool);
+    const object = (tools: CallFrame["tools"]) => callObject({ ...frame, tools }, objectFrame);
+    const ends: NodeId[] = [];
+    if (json.length > 0) ends.push(sequence(joined(object(json), separator, frame.callsMax), markup("]")));
+    if (raw.length > 0) {
+      const before = json.length > 0 ? [repeat(sequence(object(json), separator), 0, frame.callsMax - 1)] : [];
+      ends.push(sequence(...before, object(raw)));
+    }
+    return sequence(marker(open), space, markup("["), choice(...ends));
   },
 
   auto(builder, frame) {

@@ -31,7 +31,7 @@ async function eventsOf(
     constraint: "none",
     tokenBytes: (token) => Uint8Array.of(token),
     callId: () => `call_${ids++}`,
-    isCustom: () => false,
+    isCustom: (name) => name === "run",
     cancel: () => cancelled++,
     ...options,
   });
@@ -79,7 +79,7 @@ function lines(events: readonly Event[]): readonly string[] {
       case "reasoning":
         return `${event.kind} ${event.text}`;
       case "call_begin":
-        return `begin ${event.index} ${event.id} ${event.name}`;
+        return `begin ${event.index} ${event.id} ${event.name}${event.custom ? " custom" : ""}`;
       case "call_arguments":
         return `arguments ${event.index} ${event.text}`;
       case "call_end":
@@ -120,6 +120,27 @@ const cases: readonly (readonly [string, readonly Piece[], EngineFinish, readonl
     call(0, "f", '{"a":"é"}'),
     "complete",
     ["begin 0 call_0 f", 'arguments 0 {"a":"é"}', "end 0", "finish calls"],
+  ],
+  [
+    "a call with raw input, and one with none",
+    [
+      ["markup", '<tool_call>\n{"name": "', 0],
+      ["call_name", "run", 0],
+      ["markup", '"}\n', 0],
+      ["custom_input", 'print("é")\n', 0],
+      ["markup", "\n</tool_call>", 0],
+      ["call_name", "run", 1],
+      ["markup", '"}\n\n</tool_call>', 1],
+    ],
+    "complete",
+    [
+      "begin 0 call_0 run custom",
+      'arguments 0 print("é")\n',
+      "end 0",
+      "begin 1 call_1 run custom",
+      "end 1",
+      "finish calls",
+    ],
   ],
   [
     "text and two calls",

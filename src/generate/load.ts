@@ -62,7 +62,7 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
       id,
       engine,
       tokenizer,
-      render: (request) => renderPrompt(template, tokenizer, request, new Date()),
+      render: (request) => renderPrompt({ template, dialect, tokenizer }, request, new Date()),
       constrain: (request) => constrain(request, { dialect, tokenizer, callsMax: config.callsMax }),
       processors: processors.value,
     },

@@ -1,3 +1,4 @@
+import type { Dialect } from "../dialects/dialect.ts";
 import type { Call, Content, Message, Tool } from "../generation/request.ts";
 import { plainText, withText } from "./content.ts";
 
@@ -29,12 +30,15 @@ function description(tools: readonly Tool[]): string {
   ].join("\n");
 }
 
-export function callsText(calls: readonly Call[]): string {
+/** Calls as an answer writes them, one a line. */
+export function callsText(calls: readonly Call[], dialect: Dialect): string {
   return calls
-    .map(
-      ({ name, arguments: given }) =>
-        `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${given.trim() || "{}"}}\n</tool_call>`,
-    )
+    .map((call) => {
+      if (call.custom) return dialect.customCall(call.name, call.arguments);
+      const [written] = dialect.encodings({ ...call, arguments: call.arguments.trim() || "{}" });
+      if (written === undefined) throw new Error(`${dialect.name} writes no calls`);
+      return written;
+    })
     .join("\n");
 }
 

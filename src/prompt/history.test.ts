@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { hermes } from "../dialects/hermes.ts";
 import type { Message } from "../generation/request.ts";
 import { templateMessages } from "./history.ts";
 import { type ChatTemplate, chatTemplate } from "./template.ts";
@@ -59,6 +60,7 @@ describe.skipIf(!existsSync(rendersPath))("answers of the history are written as
             { role: "assistant", ...answer },
           ],
           template.value.abilities,
+          hermes,
         );
         const rendered = template.value.run({ messages, tools, addGenerationPrompt: false }, new Date(0));
         if (!rendered.ok) throw new Error(rendered.failure);

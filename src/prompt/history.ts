@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Dialect } from "../dialects/dialect.ts";
 import type { Call, Content, Message } from "../generation/request.ts";
 import { readJson } from "../grammar/json-text.ts";
 import { bodyBytesMax, bodyDepthMax } from "../limits.ts";
@@ -9,13 +10,17 @@ import { callsText, resultText } from "./generic.ts";
 import { Json, type TemplateValue } from "./values.ts";
 
 /** The messages as a template with these abilities takes them; what it could not show is written into texts. */
-export function templateMessages(messages: readonly Message[], abilities: Abilities): readonly TemplateValue[] {
+export function templateMessages(
+  messages: readonly Message[],
+  abilities: Abilities,
+  dialect: Dialect,
+): readonly TemplateValue[] {
   let shown = messages;
   if (has(shown, "system") && !abilities.system) shown = withoutSystem(shown);
   if (severalCalls(shown) && abilities.calls !== "none" && !abilities.manyCalls) shown = splitCalls(shown);
   if (has(shown, "tool") && !showsResults(abilities)) shown = withoutResults(shown);
   const names = new Map(messages.flatMap((message) => callsOf(message).map(({ id, name }) => [id, name] as const)));
-  return shown.map((message) => templateMessage(message, names, abilities));
+  return shown.map((message) => templateMessage(message, { names, abilities, dialect }));
 }
 
 /** A template without any notion of calls prints a result as it prints anything, and the model sees no frame around it. */
@@ -35,19 +40,27 @@ function callsOf(message: Message): readonly Call[] {
   return message.role === "assistant" ? message.calls : [];
 }
 
-function templateMessage(message: Message, names: ReadonlyMap<string, string>, abilities: Abilities): TemplateValue {
+type Context = {
+  /** Of calls, by id. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly abilities: Abilities;
+  readonly dialect: Dialect;
+};
+
+function templateMessage(message: Message, { names, abilities, dialect }: Context): TemplateValue {
   switch (message.role) {
     case "system":
     case "user":
       return { role: message.role, content: contentOf(message.content, abilities) };
     case "assistant":
-      return assistantMessage(message, abilities);
+      return assistantMessage(message, abilities, dialect);
     case "tool":
       return {
         role: "tool",
         tool_call_id: abilities.shortIds ? shortId(message.callId) : message.callId,
         name: message.name ?? names.get(message.callId),
-        content: contentOf(message.content, abilities),
+        // Templates that take a user's parts print those of a result as the list that they are.
+        content: plainText(message.content),
       };
   }
 }
@@ -58,14 +71,19 @@ function contentOf(content: Content, abilities: Abilities): TemplateValue {
 
 type AssistantMessage = Extract<Message, { role: "assistant" }>;
 
-function assistantMessage({ content, reasoning, calls }: AssistantMessage, abilities: Abilities): TemplateValue {
+function assistantMessage(
+  { content, reasoning, calls }: AssistantMessage,
+  abilities: Abilities,
+  dialect: Dialect,
+): TemplateValue {
   const text = content ?? "";
   // Templates know it by one of two names.
   const thinking = calls.length === 0 || text === "" || abilities.thoughts ? reasoning : undefined;
   const thoughts = { reasoning_content: reasoning, thinking };
   if (calls.length === 0) return { role: "assistant", content: contentOf(text, abilities), ...thoughts };
-  if (abilities.calls === "none") {
-    const written = callsText(calls);
+  // Raw input is nothing that a template could show.
+  if (abilities.calls === "none" || calls.some(({ custom }) => custom)) {
+    const written = callsText(calls, dialect);
     const whole = text === "" ? written : typeof text === "string" ? `${text}\n${written}` : withText(text, written);
     return { role: "assistant", content: contentOf(whole, abilities), ...thoughts };
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { hermes } from "../dialects/hermes.ts";
 import type { Message, Request, Tool, ToolChoice } from "../generation/request.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import { promptTokens, renderText } from "./render.ts";
@@ -54,7 +55,7 @@ function request(
 }
 
 function text(template: ChatTemplate, given: Request): string {
-  const rendered = renderText(template, given, now);
+  const rendered = renderText({ template, dialect: hermes }, given, now);
   return rendered.ok
     ? rendered.value
     : `${rendered.failure.kind}: ${"message" in rendered.failure ? rendered.failure.message : ""}`;
@@ -119,6 +120,35 @@ describe("a template that knows no tools", () => {
         "<|im_start|>user\nHi<|im_end|>",
         "<|im_start|>assistant\n",
       ].join("\n"),
+    );
+  });
+
+  test("explains tools that take raw input, and shows their calls as the grammar has them written", () => {
+    const run: Tool = {
+      ...tool("run"),
+      description: "Runs code.",
+      parameters: undefined,
+      custom: { format: undefined },
+    };
+    const limited: Tool = { ...run, name: "limited", custom: { format: { syntax: "regex", text: "a+" } } };
+    const call = { id: "a", name: "run", arguments: 'print("x")\n', custom: true };
+    const history: readonly Message[] = [
+      user,
+      { role: "assistant", content: "So:", reasoning: undefined, calls: [call] },
+      result("a", "x"),
+    ];
+    const rendered = text(chatml, request(history, { tools: [run, limited] }));
+    const explanation =
+      'Runs code.\n\nThis tool takes raw text instead of JSON arguments. To call it, write:\n<tool_call>\n{"name": "NAME"}\nthe text\n</tool_call>';
+    for (const [name, more] of [
+      ["run", ""],
+      ["limited", "\nThe text must fit this regex grammar:\na+"],
+    ] as const) {
+      const description = explanation.replace("NAME", name) + more;
+      expect(rendered).toContain(JSON.stringify({ type: "function", function: { name, description } }));
+    }
+    expect(rendered).toContain(
+      '<|im_start|>assistant\nSo:\n<tool_call>\n{"name": "run"}\nprint("x")\n\n</tool_call><|im_end|>\n<|im_start|>user\n<tool_response>\nx\n</tool_response><|im_end|>',
     );
   });
 

@@ -1,9 +1,11 @@
+import type { Dialect } from "../dialects/dialect.ts";
 import type { Failure } from "../generation/failure.ts";
 import type { Request, Tool } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { readJson } from "../grammar/json-text.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { Abilities } from "./abilities.ts";
+import { explained } from "./custom-tools.ts";
 import { withToolsDescribed } from "./generic.ts";
 import { jsonBounds, templateMessages } from "./history.ts";
 import type { ChatTemplate } from "./template.ts";
@@ -21,28 +23,30 @@ export type Prompt = {
  * may come back cut, and still too long for the engine to take.
  */
 export function renderPrompt(
-  template: ChatTemplate,
-  tokenizer: Tokenizer,
+  { template, dialect, tokenizer }: PromptContext & { readonly tokenizer: Tokenizer },
   request: Request,
   now: Date,
   contextMax?: number,
 ): Result<Prompt, Failure> {
   if (request.prompt !== undefined) return plainPrompt(tokenizer, request.prompt, contextMax);
-  const text = renderText(template, request, now);
+  const text = renderText({ template, dialect }, request, now);
   if (!text.ok) return text;
   return ok({ text: text.value, tokens: promptTokens(tokenizer, text.value, contextMax) });
 }
 
-export function renderText(template: ChatTemplate, request: Request, now: Date): Result<string, Failure> {
+/** A model's template, and how its answers write calls. */
+export type PromptContext = { readonly template: ChatTemplate; readonly dialect: Dialect };
+
+export function renderText({ template, dialect }: PromptContext, request: Request, now: Date): Result<string, Failure> {
   const { abilities } = template;
-  const tools = shownTools(request);
+  const tools = shownTools(request).map((tool) => explained(tool, dialect));
   const instruction = instructionOf(request);
   let messages = instruction === undefined ? request.messages : withInstruction(request.messages, instruction);
   const describe = tools.length > 0 && !abilities.tools;
   if (describe) messages = withToolsDescribed(messages, tools);
   const rendered = template.run(
     {
-      messages: templateMessages(messages, abilities),
+      messages: templateMessages(messages, abilities, dialect),
       tools: describe ? [] : tools.map((tool) => templateTool(tool, abilities)),
       variables: request.templateVariables,
       addGenerationPrompt: true,
