@@ -6,6 +6,8 @@ import type { TemplateValue } from "./values.ts";
 export type Abilities = {
   /** System messages. */
   readonly system: boolean;
+  /** System messages later in a conversation, beside the one at its start. */
+  readonly lateSystem: boolean;
   /** Content as a list of parts. */
   readonly parts: boolean;
   /** Descriptions of tools. */
@@ -42,6 +44,12 @@ export function abilitiesOf(run: (conversation: Conversation, now: Date) => Resu
     const text = render([{ role: "system", content: "probe_system" }, user], []);
     return text.includes("probe_system") && text.includes(user.content);
   });
+  const lateSystem = once(() => {
+    const first = { role: "system", content: "probe_system" };
+    const late = { role: "system", content: "probe_late" };
+    const text = render([first, user, { role: "assistant", content: "probe_answer" }, late, user], []);
+    return text.includes("probe_system") && text.includes("probe_late");
+  });
   const parts = once(() => {
     const plain = render([user], []);
     return plain !== "" && render([{ ...user, content: [{ type: "text", text: user.content }] }], []) === plain;
@@ -70,6 +78,9 @@ export function abilitiesOf(run: (conversation: Conversation, now: Date) => Resu
   return {
     get system() {
       return system();
+    },
+    get lateSystem() {
+      return lateSystem();
     },
     get parts() {
       return parts();

@@ -6,6 +6,7 @@ import { bodyBytesMax, bodyDepthMax } from "../limits.ts";
 import type { Abilities } from "./abilities.ts";
 import { plainText, withText } from "./content.ts";
 import { callsText, resultText } from "./generic.ts";
+import { withoutLateSystem } from "./late-system.ts";
 
 import { Json, type TemplateValue } from "./values.ts";
 
@@ -17,6 +18,7 @@ export function templateMessages(
 ): readonly TemplateValue[] {
   let shown = messages;
   if (has(shown, "system") && !abilities.system) shown = withoutSystem(shown);
+  else if (has(shown.slice(1), "system") && !abilities.lateSystem) shown = withoutLateSystem(shown);
   if (severalCalls(shown) && abilities.calls !== "none" && !abilities.manyCalls) shown = splitCalls(shown);
   if (has(shown, "tool") && !showsResults(abilities)) shown = withoutResults(shown);
   const names = new Map(messages.flatMap((message) => callsOf(message).map(({ id, name }) => [id, name] as const)));

@@ -57,6 +57,7 @@ function abilitiesOf(source: string): Abilities {
 test("what a template can show is found by rendering", () => {
   const loop = (body: string) => `{% for message in messages %}${body}{% endfor %}`;
   const none: Omit<Abilities, "system" | "results"> = {
+    lateSystem: true,
     parts: false,
     tools: false,
     bareTools: false,
@@ -68,7 +69,14 @@ test("what a template can show is found by rendering", () => {
   expect(abilitiesOf(loop("{{ message.role + message.content }}"))).toEqual({ ...none, system: true, results: true });
   expect(
     abilitiesOf(loop("{% if message.role == 'system' %}{{ raise_exception('no') }}{% endif %}{{ message.content }}")),
-  ).toEqual({ ...none, system: false, results: true });
+  ).toEqual({ ...none, system: false, lateSystem: false, results: true });
+  expect(
+    abilitiesOf(
+      `{% if messages[0].role == 'system' %}{{ messages[0].content }}{% endif %}${loop(
+        "{% if message.role != 'system' %}{{ message.content }}{% endif %}",
+      )}`,
+    ),
+  ).toEqual({ ...none, system: true, lateSystem: false, results: true });
   expect(
     abilitiesOf(
       loop(
@@ -82,6 +90,7 @@ test("what a template can show is found by rendering", () => {
     )}`;
   const all: Abilities = {
     system: true,
+    lateSystem: true,
     parts: false,
     tools: true,
     bareTools: true,
@@ -115,6 +124,7 @@ test("a model without a template gets a plain one, and can be told apart", () =>
   expect(template.value.builtIn).toBe(true);
   expect({ ...template.value.abilities }).toEqual({
     system: true,
+    lateSystem: true,
     parts: false,
     tools: false,
     bareTools: false,
