@@ -29,7 +29,7 @@ export function decodeText({ type, value, at }: Block): Result<string, Failure> 
     const reference = checkReference(value, at);
     return reference.ok ? ok(reference.value.tool_name) : reference;
   }
-  const message = unsupported[type] ?? (type in misplaced ? `a '${type}' block cannot stand here` : undefined);
+  const message = unsupported.get(type) ?? (misplaced.has(type) ? `a '${type}' block cannot stand here` : undefined);
   return fail({
     kind: "invalid",
     message: message ?? `'${type}' blocks are not supported`,
@@ -50,11 +50,11 @@ const checkText = checker(textBlock);
 const checkReference = checker(toolReferenceBlock);
 
 /** What no model here can take, in words. */
-const unsupported: Readonly<Record<string, string>> = {
-  image: "image input is not supported",
-  document: "document input is not supported",
-  search_result: "search result input is not supported",
-};
+const unsupported = new Map([
+  ["image", "image input is not supported"],
+  ["document", "document input is not supported"],
+  ["search_result", "search result input is not supported"],
+]);
 
 /** Blocks that another role may have. */
-const misplaced = { thinking: true, redacted_thinking: true, tool_use: true, tool_result: true };
+const misplaced = new Set(["thinking", "redacted_thinking", "tool_use", "tool_result"]);

@@ -247,6 +247,10 @@ describe("messages", () => {
     [{ messages: [user([{ type: "image" }])] }, "messages[0].content[0].type: image input is not supported"],
     [{ messages: [user([{ type: "document" }])] }, "messages[0].content[0].type: document input is not supported"],
     [
+      { messages: [user([{ type: "constructor" }])] },
+      "messages[0].content[0].type: 'constructor' blocks are not supported",
+    ],
+    [
       { messages: [user([{ type: "server_tool_use" }])] },
       "messages[0].content[0].type: 'server_tool_use' blocks are not supported",
     ],
