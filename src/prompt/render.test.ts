@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { hermes } from "../dialects/hermes.ts";
 import type { Message, Request, Tool, ToolChoice } from "../generation/request.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
-import { promptTokens, renderText } from "./render.ts";
+import { promptTokens, renderPrompt, renderText } from "./render.ts";
 import { type ChatTemplate, chatTemplate } from "./template.ts";
 
 const now = new Date(2026, 2, 7, 9, 5, 6);
@@ -277,18 +277,37 @@ describe.skipIf(!existsSync(folder))("published templates", () => {
   });
 });
 
+/** Every text is one token, and `<bos>` in front another; none is none. */
+const tokenizer: Tokenizer = {
+  encode: (given) => Uint32Array.from(given === "" ? [] : given.startsWith("<bos>") ? [2, 7] : [7]),
+  decode: (tokens) => Uint8Array.from(tokens, (token) => token + 90),
+  idOf: () => undefined,
+  vocabulary: { count: 0, bytes: new Uint8Array(0), offsets: new Uint32Array(1), kinds: new Uint8Array(0) },
+  bos: 2,
+  addBos: true,
+  stopTokens: [],
+};
+
 test("a BOS comes first exactly once", () => {
-  const tokenizer: Tokenizer = {
-    encode: (given) => Uint32Array.from(given.startsWith("<bos>") ? [2, 7] : [7]),
-    decode: () => new Uint8Array(0),
-    idOf: () => undefined,
-    vocabulary: { count: 0, bytes: new Uint8Array(0), offsets: new Uint32Array(1), kinds: new Uint8Array(0) },
-    bos: 2,
-    addBos: true,
-    stopTokens: [],
-  };
   expect([...promptTokens(tokenizer, "x")]).toEqual([2, 7]);
   expect([...promptTokens(tokenizer, "<bos>x")]).toEqual([2, 7]);
   expect([...promptTokens({ ...tokenizer, addBos: false }, "x")]).toEqual([7]);
   expect([...promptTokens({ ...tokenizer, bos: undefined }, "x")]).toEqual([7]);
+});
+
+test("a prompt without a conversation is text or tokens as they stand", () => {
+  const promptOf = (prompt: string | Uint32Array<ArrayBuffer>, given = tokenizer) => {
+    const rendered = renderPrompt(
+      { template: chatml, dialect: hermes, tokenizer: given },
+      { ...request([]), prompt },
+      now,
+    );
+    return rendered.ok ? [rendered.value.text, ...rendered.value.tokens] : rendered.failure.kind;
+  };
+  expect(promptOf("x")).toEqual(["x", 2, 7]);
+  expect(promptOf(Uint32Array.of(7, 8))).toEqual(["ab", 7, 8]);
+  // Without any the model begins where texts begin; a vocabulary may have no token for that.
+  expect(promptOf("", { ...tokenizer, addBos: false })).toEqual(["", 2]);
+  expect(promptOf("", { ...tokenizer, bos: undefined, stopTokens: [5] })).toEqual(["", 5]);
+  expect(promptOf("", { ...tokenizer, bos: undefined })).toBe("invalid");
 });
