@@ -6,6 +6,7 @@ const bench = defineCommand({
   subCommands: {
     calls: async () => (await import("./calls.ts")).calls,
     decode: async () => (await import("./decode.ts")).decode,
+    drafts: async () => (await import("./drafts.ts")).drafts,
     mask: async () => (await import("./mask.ts")).mask,
     logits: async () => (await import("./logits.ts")).logits,
   },

