@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { check, irOf, output, request, tokenizer, tool, weather } from "../../tests/fixtures/dialect-cases.ts";
 import { channelRuns } from "../../tests/oracle/ir-acceptor.ts";
 import type { Constraint } from "../generation/answer.ts";
 import type { Failure } from "../generation/failure.ts";
 import type { Request } from "../generation/request.ts";
 import { constrain, grammarOf } from "./constrain.ts";
-import { check, irOf, output, request, tokenizer, tool, weather } from "./dialect-fixture.ts";
 import { hermes } from "./hermes.ts";
 import { llama3Json } from "./llama3-json.ts";
 import { mistralNemo } from "./mistral-nemo.ts";

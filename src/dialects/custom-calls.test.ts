@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { check, irOf, output, tool } from "../../tests/fixtures/dialect-cases.ts";
 import { channelRuns } from "../../tests/oracle/ir-acceptor.ts";
 import type { Tool } from "../generation/request.ts";
-import { check, irOf, output, tool } from "./dialect-fixture.ts";
 import { hermes } from "./hermes.ts";
 import { llama3Json } from "./llama3-json.ts";
 import { mistralNemo } from "./mistral-nemo.ts";
