@@ -1,0 +1,213 @@
+import { afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { ChatOpenAI } from "@langchain/openai";
+import { generateObject, generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
+import type { Script } from "../src/engine/scripted.ts";
+import { type Chat, call, script, startChat } from "./fixtures/chat.ts";
+import { checkedFetch } from "./fixtures/checked-openai.ts";
+
+/** What most agents are built on, over the scripted engine: their readers check more than the official client does. */
+
+let chat: Chat | undefined;
+afterEach(async () => {
+  await chat?.server.stop(0);
+  chat = undefined;
+});
+// `ai` prints a notice about every model name that it does not know.
+beforeAll(() => Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }));
+
+const citySchema = {
+  type: "object",
+  properties: { city: { type: "string" } },
+  required: ["city"],
+  additionalProperties: false,
+} as const;
+const prompt = "What is the weather in Łódź?";
+const weatherCall = call(0, "weather", '{"city":"Łódź"}');
+
+/** A server that answers with these scripts, one after another, and the bodies that it was sent. */
+function serve(scripts: readonly Script[]) {
+  const left = [...scripts];
+  chat = startChat(() => left.shift() ?? script([]));
+  const baseURL = new URL("/v1", chat.server.url).href;
+  const bodies: Readonly<Record<string, unknown>>[] = [];
+  const checked = checkedFetch();
+  const sent = async (input: Parameters<typeof fetch>[0], init?: Parameters<typeof fetch>[1]) => {
+    if (typeof init?.body === "string") bodies.push(JSON.parse(init.body));
+    return checked.fetch(input, init);
+  };
+  return {
+    baseURL,
+    bodies,
+    fetch: Object.assign(sent, { preconnect: fetch.preconnect }),
+    /** OpenAI's document finds nothing wrong with what was answered. */
+    valid: async () => expect(await checked.faults()).toEqual([]),
+  };
+}
+
+describe("ai with @ai-sdk/openai-compatible", () => {
+  const connect = (...scripts: Script[]) => {
+    const { baseURL, fetch, ...rest } = serve(scripts);
+    const provider = createOpenAICompatible({
+      name: "tenon",
+      baseURL,
+      fetch,
+      includeUsage: true,
+      supportsStructuredOutputs: true,
+    });
+    return { model: provider("any"), ...rest };
+  };
+  const weather = tool({
+    description: "The weather of a city",
+    inputSchema: jsonSchema<{ city: string }>(citySchema),
+    execute: async ({ city }) => `rain in ${city}`,
+  });
+
+  test("generateText: reasoning, text, usage and the end", async () => {
+    const { model, valid } = connect(
+      script([
+        ["reasoning", "Hm."],
+        ["text", "Grüße 🌍"],
+      ]),
+    );
+    const result = await generateText({ model, prompt });
+    expect(result.text).toBe("Grüße 🌍");
+    expect(result.reasoningText).toBe("Hm.");
+    expect(result.finishReason).toBe("stop");
+    expect(result.usage).toMatchObject({ inputTokens: 3, outputTokens: 2 });
+    expect(result.usage.inputTokenDetails.cacheReadTokens).toBe(1);
+    await valid();
+  });
+
+  test("generateText: several steps with a tool", async () => {
+    const { model, bodies, valid } = connect(script(weatherCall), script([["text", "Rain."]]));
+    const result = await generateText({ model, prompt, tools: { weather }, stopWhen: isStepCount(3) });
+    expect(result.text).toBe("Rain.");
+    expect(result.steps.map(({ finishReason }) => finishReason)).toEqual(["tool-calls", "stop"]);
+    expect(bodies[1]?.["messages"]).toMatchObject([
+      { role: "user" },
+      { role: "assistant", tool_calls: [{ function: { name: "weather", arguments: '{"city":"Łódź"}' } }] },
+      { role: "tool", content: "rain in Łódź" },
+    ]);
+    await valid();
+  });
+
+  test.each(["required", { type: "tool", toolName: "weather" }] as const)("the choice %j", async (toolChoice) => {
+    const { model, valid } = connect(script(weatherCall));
+    const result = await generateText({ model, prompt, tools: { weather }, toolChoice });
+    expect(result.toolCalls).toMatchObject([{ toolName: "weather", input: { city: "Łódź" } }]);
+    await valid();
+  });
+
+  test("streamText: parts in order, arguments as they come, usage at the end", async () => {
+    const { model, valid } = connect(
+      script([["reasoning", "Hm."], ["text", "See:"], ...weatherCall, ...call(1, "weather", '{"city":"a"}')]),
+    );
+    const result = streamText({ model, prompt, tools: { weather } });
+    const kinds: string[] = [];
+    for await (const part of result.fullStream) if (kinds.at(-1) !== part.type) kinds.push(part.type);
+    const first = ["reasoning-start", "reasoning-delta", "reasoning-end", "text-start", "text-delta"];
+    expect(kinds.filter((kind) => first.includes(kind))).toEqual(first);
+    expect(kinds.filter((kind) => kind === "tool-call").length).toBe(2);
+    expect((await result.toolCalls).map(({ input }) => input)).toEqual([{ city: "Łódź" }, { city: "a" }]);
+    expect(await result.finishReason).toBe("tool-calls");
+    expect(await result.usage).toMatchObject({ inputTokens: 3, outputTokens: 2 });
+    await valid();
+  });
+
+  test("a failure in a stream is an error part", async () => {
+    const { model, valid } = connect(script([["text", "a"]], "failed"));
+    const kinds: string[] = [];
+    for await (const part of streamText({ model, prompt, onError: () => {} }).fullStream) kinds.push(part.type);
+    expect(kinds).toContain("error");
+    await valid();
+  });
+
+  test("generateObject asks for a schema and reads it", async () => {
+    const { model, bodies, valid } = connect(script([["text", '{"city":"Łódź"}']], "complete"));
+    const { object } = await generateObject({ model, prompt, schema: jsonSchema<{ city: string }>(citySchema) });
+    expect(object).toEqual({ city: "Łódź" });
+    expect(bodies[0]?.["response_format"]).toMatchObject({ type: "json_schema", json_schema: { schema: citySchema } });
+    await valid();
+  });
+
+  test("an error's message reaches the caller", async () => {
+    const { model } = connect();
+    const asked = generateText({ model, prompt, temperature: 9, maxRetries: 0 });
+    await expect(asked).rejects.toThrow("Invalid value for 'temperature': expected a number from 0 to 2.");
+  });
+});
+
+describe("@langchain/openai", () => {
+  const connect = (...scripts: Script[]) => {
+    const { baseURL, fetch, ...rest } = serve(scripts);
+    const model = new ChatOpenAI({ model: "any", apiKey: "none", maxRetries: 0, configuration: { baseURL, fetch } });
+    return { model, ...rest };
+  };
+  const weather = { type: "function", function: { name: "weather", parameters: citySchema } } as const;
+
+  test("invoke and stream", async () => {
+    const { model, valid } = connect(
+      script([["text", "Grüße 🌍"]]),
+      script([
+        ["text", "Grüße "],
+        ["text", "🌍"],
+      ]),
+    );
+    const whole = await model.invoke(prompt);
+    expect(whole.content).toBe("Grüße 🌍");
+    expect(whole.usage_metadata).toMatchObject({ input_tokens: 3, output_tokens: 2, total_tokens: 5 });
+    let text = "";
+    for await (const chunk of await model.stream(prompt)) text += chunk.text;
+    expect(text).toBe("Grüße 🌍");
+    await valid();
+  });
+
+  test.each(["required", "any", "weather", { type: "function", function: { name: "weather" } }] as const)(
+    "bindTools with the choice %j",
+    async (choice) => {
+      const { model, bodies, valid } = connect(script(weatherCall));
+      const message = await model.bindTools([weather], { tool_choice: choice }).invoke(prompt);
+      expect(message.tool_calls).toMatchObject([{ name: "weather", args: { city: "Łódź" } }]);
+      expect(bodies[0]?.["tool_choice"]).toBeDefined();
+      await valid();
+    },
+  );
+
+  test("a tool's result goes back", async () => {
+    const { model, valid } = connect(script(weatherCall), script([["text", "Rain."]]));
+    const bound = model.bindTools([weather]);
+    const message = await bound.invoke(prompt);
+    const [called] = message.tool_calls ?? [];
+    const result = new ToolMessage({ content: "rain", tool_call_id: called?.id ?? "" });
+    const answer = await bound.invoke([new HumanMessage(prompt), message, result]);
+    expect(answer.content).toBe("Rain.");
+    await valid();
+  });
+
+  test("streamed calls are put together", async () => {
+    const { model, valid } = connect(script([["text", "See:"], ...weatherCall, ...call(1, "weather", '{"city":"a"}')]));
+    const chunks = await Array.fromAsync(await model.bindTools([weather]).stream(prompt));
+    const [first, ...others] = chunks;
+    const message = others.reduce((sum, chunk) => sum?.concat(chunk), first);
+    expect(message?.tool_calls?.map(({ args }) => args)).toEqual([{ city: "Łódź" }, { city: "a" }]);
+    await valid();
+  });
+
+  test.each([
+    ["functionCalling", weatherScript("extract"), "tools"],
+    ["jsonSchema", script([["text", '{"city":"Łódź"}']], "complete"), "response_format"],
+    ["jsonMode", script([["text", '{"city":"Łódź"}']], "complete"), "response_format"],
+  ] as const)("withStructuredOutput by %s", async (method, answer, field) => {
+    const { model, bodies, valid } = connect(answer);
+    const structured = model.withStructuredOutput(citySchema, { name: "extract", method });
+    expect(await structured.invoke(prompt)).toEqual({ city: "Łódź" });
+    expect(bodies[0]?.[field]).toBeDefined();
+    await valid();
+  });
+});
+
+function weatherScript(name: string): Script {
+  return script(call(0, name, '{"city":"Łódź"}'));
+}
