@@ -115,6 +115,19 @@ export const decimalDigitsMax = 1200;
 /** Characters of whitespace in one JSON value beyond one space after `,` and `:`, as llamay allows: enough for any layout, too few to run away. */
 export const whitespaceMax = 64;
 
+// Grammars
+
+/** UTF-16 units of one grammar's text: like a schema. */
+export const grammarCharactersMax = 1024 * 1024;
+/** Nested groups of a grammar's text: far more than people write, and shallow enough for every recursive reader. */
+export const grammarDepthMax = 256;
+/** Times that one item of a grammar may be repeated when there is a bound: what a counter of the engine holds. */
+export const repetitionMax = 2 ** 31;
+/** Positions of an automaton that a regular part of a grammar is made into; larger parts stay rules and counters. */
+export const regularWeightMax = 256;
+/** Rules that begin with each other, which are rewritten as a table of so many squared. */
+export const leftRecursionPartsMax = 64;
+
 // Model files
 
 /** Bytes of a GGUF file read at first: the header of a 262k-token vocabulary without merges is 7 MB, of a 49k-token one 2 MB. */

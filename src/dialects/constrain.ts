@@ -53,12 +53,13 @@ export function grammarOf(
   const { tools, toolChoice, answer, policy } = request;
   const builder = irBuilder();
   const sources: Sources = [];
+  const writing = { builder, tokenizer, policy, sources };
   const finish = (constraint: Constraint, root: NodeId) => ok({ constraint, ir: builder.finish(root), sources });
   const { channel, choice } = framer(builder, tokenizer);
 
   let fitting: NodeId | undefined;
   if (answer.kind !== "text") {
-    const node = answerNode(builder, answer, policy, sources);
+    const node = answerNode(writing, answer);
     if (!node.ok) return node;
     fitting = channel("text", node.value);
   }
@@ -77,7 +78,7 @@ export function grammarOf(
   }
   const callable: CallableTool[] = [];
   for (const tool of offered) {
-    const built = callableTool(builder, tool, request, sources);
+    const built = callableTool(writing, tool, request);
     if (!built.ok) return built;
     callable.push(built.value);
   }
@@ -112,16 +113,18 @@ function offeredTools({ tools, toolChoice }: Request): readonly Tool[] {
   }
 }
 
+type Writing = {
+  readonly builder: IrBuilder;
+  readonly tokenizer: Tokenizer;
+  readonly policy: Policy;
+  readonly sources: Sources;
+};
+
 /** What fits the format of an answer. */
-function answerNode(
-  builder: IrBuilder,
-  answer: Exclude<AnswerFormat, { kind: "text" }>,
-  policy: Policy,
-  sources: Sources,
-): Result<NodeId, Failure> {
+function answerNode(writing: Writing, answer: Exclude<AnswerFormat, { kind: "text" }>): Result<NodeId, Failure> {
+  const { builder, policy, sources } = writing;
   if (answer.kind === "grammar") {
-    const node = lowerGrammar(builder, answer.source);
-    return node.ok ? node : fail(grammarFailure(answer.source, answer.param, node.failure));
+    return grammarNode(writing, answer.source, { subject: "", param: answer.param });
   }
   const { schema, param } = answer.kind === "json_schema" ? answer : { schema: "{}", param: "" };
   const options = { ...schemaOptions(policy, "schema"), objectsOnly: answer.kind === "json_object" };
@@ -130,21 +133,16 @@ function answerNode(
 }
 
 /** A tool with what its calls carry: one without parameters takes the empty object. */
-function callableTool(
-  builder: IrBuilder,
-  tool: Tool,
-  request: Request,
-  sources: Sources,
-): Result<CallableTool, Failure> {
+function callableTool(writing: Writing, tool: Tool, request: Request): Result<CallableTool, Failure> {
   const { name, custom, param } = tool;
   if (custom !== undefined) {
     if (custom.format === undefined) return ok({ name, input: undefined });
-    const input = lowerGrammar(builder, custom.format);
-    return input.ok ? ok({ name, input: input.value }) : fail(grammarFailure(custom.format, param, input.failure));
+    const input = grammarNode(writing, custom.format, { subject: name, param });
+    return input.ok ? ok({ name, input: input.value }) : input;
   }
   const schema = isPinned(tool, request) ? (tool.parameters ?? emptyObject) : "{}";
   const options = { ...schemaOptions(request.policy, "any"), objectsOnly: true };
-  const value = lowered(builder, schema, options, sources, { subject: name, param });
+  const value = lowered(writing.builder, schema, options, writing.sources, { subject: name, param });
   return value.ok ? ok({ name, arguments: value.value }) : value;
 }
 
@@ -155,6 +153,25 @@ function isPinned(tool: Tool, { toolStrict, toolChoice }: Request): boolean {
   return toolStrict !== "envelope" || tool.strict || isForced(toolChoice);
 }
 
+/** What fits a grammar. */
+function grammarNode(
+  { builder, tokenizer, policy, sources }: Writing,
+  grammar: GrammarSource,
+  source: { readonly subject: string; readonly param: string },
+): Result<NodeId, Failure> {
+  const options = { ...schemaOptions(policy, "schema"), objectsOnly: false };
+  const node = lowerGrammar(builder, grammar, {
+    tokensOf: (text) => tokenizer.encode(text, { special: true }),
+    json: (schema) => {
+      const lowered = lowerSchema(builder, schema, { ...options, originFirst: originsOf(sources) });
+      if (!lowered.ok) return lowered;
+      sources.push({ ...source, places: lowered.value.places });
+      return ok(builder.node({ kind: "json", value: lowered.value.value, style: jsonStyle(policy) }));
+    },
+  });
+  return node.ok ? node : fail(grammarFailure(grammar, source.param, node.failure));
+}
+
 function lowered(
   builder: IrBuilder,
   schema: string,
@@ -162,11 +179,15 @@ function lowered(
   sources: Sources,
   source: { readonly subject: string; readonly param: string },
 ): Result<ValueId, Failure> {
-  const originFirst = sources.reduce((sum, { places }) => sum + places.length, 0);
-  const result = lowerSchema(builder, schema, { ...options, originFirst });
+  const result = lowerSchema(builder, schema, { ...options, originFirst: originsOf(sources) });
   if (!result.ok) return fail(schemaFailure(source, result.failure));
   sources.push({ ...source, places: result.value.places });
   return ok(result.value.value);
+}
+
+/** Places of all sources so far: where the next one's begin. */
+function originsOf(sources: Sources): number {
+  return sources.reduce((sum, { places }) => sum + places.length, 0);
 }
 
 function schemaOptions(policy: Policy, order: "any" | "schema"): Omit<SchemaOptions, "originFirst" | "objectsOnly"> {

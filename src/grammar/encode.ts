@@ -64,6 +64,8 @@ const nodeTags = {
   text: 7,
   json: 8,
   regex: 9,
+  texts: 10,
+  any_token: 11,
 } as const satisfies Record<Node["kind"], number>;
 
 const caseTags = {
@@ -113,6 +115,12 @@ function writeNode(out: RecordWriter, node: Node): void {
     }
     case "regex":
       return out.word(node.regex);
+    case "texts":
+      out.word(node.texts.length);
+      for (const text of node.texts) out.span(text);
+      return;
+    case "any_token":
+      return out.list(node.except);
     default:
       return node satisfies never;
   }
@@ -214,7 +222,8 @@ class RecordWriter {
   }
 
   list(items: readonly number[]): void {
-    this.word(items.length, ...items);
+    this.word(items.length);
+    for (const item of items) this.word(item);
   }
 
   text(text: string): void {

@@ -60,7 +60,11 @@ export type Node =
     }
   | { readonly kind: "json"; readonly value: ValueId; readonly style: JsonStyle }
   /** UTF-8 text that the regex matches as a whole. */
-  | { readonly kind: "regex"; readonly regex: RegexId };
+  | { readonly kind: "regex"; readonly regex: RegexId }
+  /** One of these byte strings; kept as one minimal automaton, so that there may be many. */
+  | { readonly kind: "texts"; readonly texts: readonly Uint8Array[] }
+  /** Any one token of the vocabulary but these and those that are never produced, by itself, whatever its bytes. */
+  | { readonly kind: "any_token"; readonly except: readonly number[] };
 
 /**
  * A regular language over code points, always matched as a whole; search and anchors are written out by the front end. An operand

@@ -136,6 +136,15 @@ class Acceptor {
         }
         return ends;
       }
+      case "texts":
+        return new Set(node.texts.filter((text) => this.#has(text, start)).map((text) => start + text.length));
+      case "any_token": {
+        // Here every byte of text is a token.
+        const symbol = this.#output[start];
+        return symbol === undefined || node.except.some((token) => symbol === tokenSymbol(token))
+          ? new Set()
+          : new Set([start + 1]);
+      }
       default:
         return node satisfies never;
     }
