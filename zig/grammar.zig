@@ -16,6 +16,7 @@ pub const none = ir.none;
 pub const unlimited = matcher.unlimited;
 
 test {
+    _ = @import("grammar/dawg.zig");
     _ = ir;
     _ = @import("grammar/number.zig");
     _ = @import("grammar/terminators.zig");

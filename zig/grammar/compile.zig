@@ -2,6 +2,7 @@
 //! points, and what nothing satisfies is taken out.
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const words = @import("../stdx.zig").words;
 const vocabulary_room = @import("../vocabulary.zig");
 const Vocabulary = vocabulary_room.Vocabulary;
 const StringTables = vocabulary_room.StringTables;
@@ -10,6 +11,7 @@ const number_room = @import("number.zig");
 const spelling = @import("spelling.zig");
 const Speller = spelling.Speller;
 const Texts = @import("texts.zig").Texts;
+const Dawg = @import("dawg.zig").Dawg;
 const Terminators = @import("terminators.zig").Terminators;
 const GraphPool = @import("graph_pool.zig").GraphPool;
 const program_room = @import("program.zig");
@@ -68,6 +70,7 @@ const Compiler = struct {
     number_ids: std.StringHashMapUnmanaged(u32) = .empty,
     texts: std.ArrayList(Texts) = .empty,
     terminators: std.ArrayList(Terminators) = .empty,
+    dawgs: std.ArrayList(Dawg) = .empty,
     /// Values once for each spelling; (2 × values)
     values: []Value = &.{},
     /// All their cases, the impossible ones included.
@@ -107,6 +110,7 @@ const Compiler = struct {
         program.numbers = self.numbers.items;
         program.texts = self.texts.items;
         program.terminators = self.terminators.items;
+        program.dawgs = self.dawgs.items;
         program.styles = self.styles.items;
         program.cost_min = program.node_costs[program.root];
         if (program.cost_min == unreachable_cost) return self.budget.refuse(.unsatisfiable, "nothing satisfies this", try self.blame());
@@ -186,8 +190,11 @@ const Compiler = struct {
                 if (known.*) continue;
                 known.* = switch (node) {
                     .bytes => |bytes| bytes.len == 0,
-                    .token, .marker, .json => false,
+                    .token, .marker, .json, .any_token => false,
                     .regex => return self.unbuilt(),
+                    .texts => |texts| for (texts) |text| {
+                        if (text.len == 0) break true;
+                    } else false,
                     .text => true,
                     .sequence => |items| for (items) |item| {
                         if (!nullable[item]) break false;
@@ -239,7 +246,7 @@ const Compiler = struct {
     /// The index-th node that can stand at the beginning of this one.
     fn leftChild(self: *const Compiler, node: u32, index: u32) ?u32 {
         return switch (self.source.nodes[node]) {
-            .bytes, .token, .marker, .text, .json, .regex => null,
+            .bytes, .token, .marker, .text, .json, .regex, .texts, .any_token => null,
             .choice => |items| if (index < items.len) items[index] else null,
             .sequence => |items| if (index < items.len and (index == 0 or self.program.nullable[items[index - 1]])) items[index] else null,
             .repeat => |repeat| if (index == 0) repeat.item else null,
@@ -268,6 +275,17 @@ const Compiler = struct {
                 break :marker .{ .marker = .{ .token = marker.token, .bytes = bytes } };
             },
             .regex => return self.unbuilt(),
+            .texts => |texts| texts: {
+                const dawg = try Dawg.create(self.arena, self.gpa, texts, &self.speller);
+                cost.* = dawg.cost[dawg.root];
+                try self.dawgs.append(self.arena, dawg);
+                break :texts .{ .texts = @intCast(self.dawgs.items.len - 1) };
+            },
+            .any_token => |except| any: {
+                const allowed = try self.tokensBut(except);
+                cost.* = if (std.mem.allEqual(u32, allowed, 0)) unreachable_cost else 1;
+                break :any .{ .any_token = allowed };
+            },
             .sequence => |items| .{ .sequence = .{ .items = items, .cost = try self.arena.alloc(u32, items.len + 1) } },
             .choice => |items| .{ .choice = items },
             .repeat => |repeat| repeat: {
@@ -321,6 +339,19 @@ const Compiler = struct {
         }
         self.program.nodes = nodes;
         self.program.node_costs = costs;
+    }
+
+    /// (words) tokens that write something, or that are control tokens, but for these.
+    fn tokensBut(self: *Compiler, except: []const u32) ir.Error![]const u32 {
+        const bits = try self.arena.alloc(u32, self.vocabulary.words());
+        try self.budget.spend(bits.len * 8);
+        @memset(bits, 0);
+        for (self.vocabulary.kinds, 0..) |kind, index| {
+            const token: u32 = @intCast(index);
+            if (kind == .control or kind == .normal and self.vocabulary.text(token).len > 0) words.set(bits, token);
+        }
+        for (except) |token| words.unset(bits, token);
+        return bits;
     }
 
     fn bytesOf(self: *Compiler, text: []const u8) ir.Error!Bytes {
@@ -628,7 +659,7 @@ const Compiler = struct {
             try self.budget.spend(1);
             seen[node] = true;
             node = switch (self.source.nodes[node]) {
-                .bytes, .token, .marker, .text, .regex => return none,
+                .bytes, .token, .marker, .text, .regex, .texts, .any_token => return none,
                 .json => |json| return self.blameValue(valueId(json.value, json.style.spelling)),
                 .sequence => |items| for (items) |item| {
                     if (self.program.node_costs[item] == unreachable_cost) break item;

@@ -54,6 +54,8 @@ const Writer = struct {
             },
             .json => |json| try self.word(&.{ json.value, @intFromBool(json.style.free_space), json.style.whitespace_max, @backingInt(json.style.spelling) }),
             .regex => |id| try self.word(&.{id}),
+            .texts => |texts| try self.spans(texts),
+            .any_token => |except| try self.list(except),
         }
     }
 

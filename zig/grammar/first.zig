@@ -14,11 +14,16 @@ pub const ByteSet = std.bit_set.Static(256);
 pub fn bytesOf(graph: *const Graph, node: *const Node) ByteSet {
     const program = graph.program;
     return switch (node.kind) {
-        .end, .token, .sequence, .repeat => .empty,
+        .end, .token, .any_token, .sequence, .repeat => .empty,
         .bytes => one(program.nodes[node.a].bytes.text, node.b),
         .marker => one(program.nodes[node.a].marker.bytes.text, node.b),
         .literal => one(@as(program_room.Literal, @fromBackingInt(node.a)).text(), node.b),
         .text => .full,
+        .texts => texts: {
+            var set: ByteSet = .empty;
+            for (program.dawgs[node.a].edgesOf(node.b)) |edge| set.set(edge.byte);
+            break :texts set;
+        },
         .value => valueBytes(program, node.a).unionWith(spaces),
         .number => numberBytes(program, node.a, @intCast(node.b)),
         .string => switch (@as(json_string.State, @bitCast(node.c)).phase) {

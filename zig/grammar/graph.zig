@@ -35,6 +35,10 @@ pub const Kind = enum(u8) {
     repeat,
     /// a: node, b: state of the terminators, c: UTF-8 phase.
     text,
+    /// In one of a set of byte strings. a: dawg, b: its node.
+    texts,
+    /// a: node.
+    any_token,
     /// Before a JSON value. a: value, b: `Space`.
     value,
     /// a: literal, b: bytes read.
@@ -126,6 +130,8 @@ pub const State = struct {
     accepts_end: bool = false,
     /// Some node accepts tokens by id.
     edges: bool = false,
+    /// Some node accepts any token by id.
+    any_token: bool = false,
     /// A key begins in an object with a key that is not known yet.
     uncertain: bool = false,
     /// A key that was not declared has just ended: see Stepper.resolve.
@@ -370,6 +376,7 @@ pub const Graph = struct {
             const inside = switch (node.kind) {
                 .bytes, .marker => node.b > 0,
                 .text, .string, .among => true,
+                .texts => node.b != self.program.dawgs[node.a].root,
                 .object_key => registers_room.keyLeads(self, &node),
                 else => false,
             };
@@ -454,6 +461,10 @@ pub const Graph = struct {
             if (node.kind == .end) state.accepts_end = true else if (node.channel != channel) state.mixed = true;
             switch (node.kind) {
                 .token => state.edges = true,
+                .any_token => {
+                    state.edges = true;
+                    state.any_token = true;
+                },
                 .marker => state.edges = state.edges or (node.b == 0 and self.program.nodes[node.a].marker.token != none),
                 .text => state.edges = state.edges or self.program.nodes[node.a].text.controls,
                 .object_key => state.uncertain = state.uncertain or self.registers.get(node.a).unresolved,
@@ -492,6 +503,8 @@ pub const Graph = struct {
                 break :repeat spelling.times(repeat.min -| node.b, program.node_costs[repeat.item]);
             },
             .text => self.textCost(node),
+            .texts => program.dawgs[node.a].cost[node.b],
+            .any_token => 1,
             .value => program.values[node.a].cost,
             .literal => program.literal_costs[node.a][node.b],
             .number => program.numbers[node.a].cost[node.b],

@@ -80,6 +80,10 @@ pub const Node = union(enum) {
     json: struct { value: u32, style: Style },
     /// UTF-8 text matched as a whole.
     regex: u32,
+    /// One of these byte strings.
+    texts: []const []const u8,
+    /// Any one token that is ever produced, but for these.
+    any_token: []const u32,
 };
 
 /// A regular language over code points, matched as a whole. Operands have lower indices.
@@ -255,6 +259,8 @@ const Reader = struct {
                 },
             } },
             9 => .{ .regex = try self.below(self.regexes, "a node refers to no regex") },
+            10 => .{ .texts = try self.spans() },
+            11 => .{ .any_token = try self.list(self.tokens, "a token is not in the vocabulary") },
             else => self.budget.invalid("a node has an unknown tag"),
         };
     }

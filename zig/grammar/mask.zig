@@ -417,6 +417,7 @@ fn closedState(graph: *Graph, state: StateId) Error!?StateId {
 fn addEdges(graph: *Graph, state: StateId, limit: u32, out: []u32, verifier: anytype) Error!void {
     const program = graph.program;
     for (program.named) |token| if (try verifier.allowed(token, limit)) words.set(out, token);
+    if (graph.states.items[state].any_token) try addAnyTokens(graph, state, limit, out);
     const passing = for (graph.nodesOf(state)) |id| {
         if (graph.nodes.items[id].kind == .text and program.nodes[graph.nodes.items[id].a].text.controls) break true;
     } else false;
@@ -427,5 +428,19 @@ fn addEdges(graph: *Graph, state: StateId, limit: u32, out: []u32, verifier: any
         // Control tokens that no text ends at are all alike.
         if (!try verifier.allowed(@intCast(index * 32 + @ctz(bits)), limit)) return;
         word.* |= bits;
+    }
+}
+
+/// The tokens of nodes that take nearly any: after each of them all is alike.
+fn addAnyTokens(graph: *Graph, state: StateId, limit: u32, out: []u32) Error!void {
+    const known = graph.states.items[state];
+    for (known.start..known.start + known.len) |at| {
+        const id = graph.state_items.items[at];
+        const node = graph.nodes.items[id];
+        if (node.kind != .any_token) continue;
+        const tokens = graph.program.nodes[node.a].any_token;
+        const first = words.first(tokens) orelse continue;
+        const after = try graph.stepper.stepToken(graph, try graph.internState(&.{id}), first);
+        if (isWithin(graph.states.items[after.state].cost, limit)) words.orInto(out, tokens);
     }
 }

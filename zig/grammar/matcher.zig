@@ -360,8 +360,9 @@ pub const Matcher = struct {
             for (next.items) |*reading| reading.labels.deinit(self.gpa);
             next.deinit(self.gpa);
         }
-        if (vocabulary.kinds[token] == .normal and !named) {
-            if (text.len == 0) return next;
+        const is_text = vocabulary.kinds[token] == .normal and !named;
+        if (is_text and text.len == 0) return next;
+        if (is_text and !self.graph.states.items[self.state].any_token) {
             for (self.readings.items) |reading| try next.append(self.gpa, .{ .state = reading.state, .spent = reading.spent, .labels = try self.copyLabels(reading.labels.items) });
             try self.readBytes(&next, text);
             return next;
@@ -369,7 +370,7 @@ pub const Matcher = struct {
         if (vocabulary.kinds[token] == .unused) return next;
         for (self.readings.items) |reading| {
             const known = graph.states.items[reading.state];
-            if (!known.edges) continue;
+            if (!known.edges and !is_text) continue;
             for (known.start..known.start + known.len) |at| {
                 const id = graph.state_items.items[at];
                 const node = graph.nodes.items[id];
@@ -380,7 +381,7 @@ pub const Matcher = struct {
                     // A control token that passes in free text has no bytes.
                     if (node.kind != .text) for (text) |byte| try labels.append(self.gpa, .{ .channel = node.channel, .byte = byte });
                     try next.append(self.gpa, .{ .state = after.state, .spent = walk.after(reading.spent, after), .labels = labels });
-                } else if (passesAsText(graph, &node, token)) {
+                } else if (is_text or passesAsText(graph, &node, token)) {
                     var inner: std.ArrayList(Reading) = .empty;
                     defer inner.deinit(self.gpa);
                     try inner.append(self.gpa, .{ .state = single, .spent = reading.spent, .labels = try self.copyLabels(reading.labels.items) });
@@ -390,6 +391,7 @@ pub const Matcher = struct {
                 }
             }
         }
+        if (is_text) try self.output.appendSlice(self.gpa, text);
         try self.dropRepeats(&next);
         return next;
     }
@@ -674,7 +676,10 @@ const Verifier = struct {
         const vocabulary = matcher.program.vocabulary;
         switch (vocabulary.kinds[token]) {
             .unused => return false,
-            .normal => if (!matcher.program.isNamed(token)) return self.reads(matcher.state, token, limit),
+            .normal => if (!matcher.program.isNamed(token)) {
+                if (matcher.program.vocabulary.text(token).len == 0) return false;
+                if (try self.reads(matcher.state, token, limit)) return true;
+            },
             .control => {},
         }
         if (!graph.states.items[matcher.state].edges) return false;

@@ -71,6 +71,11 @@ pub const Oracle = struct {
             .bytes => |bytes| self.canWrite(bytes),
             .token => true,
             .regex => false,
+            .texts => |texts| for (texts) |text| {
+                if (self.canWrite(text)) break true;
+            } else false,
+            // Only tests of it with a control token beside use it.
+            .any_token => true,
             .marker => |marker| marker.token != none or self.canWrite(marker.bytes),
             .sequence => |items| for (items) |child| {
                 if (!self.productive_nodes[child]) break false;
@@ -140,6 +145,16 @@ pub const Oracle = struct {
             .bytes => |bytes| found = self.literal(bytes, start),
             .token => |token| found = self.byId(token, start),
             .regex => {},
+            .texts => |texts| for (texts) |text| {
+                found = either(found, self.literal(text, start));
+            },
+            // Every byte stands for a token here, so it is right only where tokens are not counted.
+            .any_token => |except| if (start == self.text.len) {
+                found.open = true;
+            } else {
+                const symbol = self.text[start];
+                if (symbol < 256 or std.mem.findScalar(u32, except, symbol - 256) == null) found.ends = bit(start + 1);
+            },
             .marker => |marker| {
                 found = self.literal(marker.bytes, start);
                 if (marker.bytes.len == 0) found = .{};

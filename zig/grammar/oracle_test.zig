@@ -111,7 +111,15 @@ const Maker = struct {
         const words_node = try self.add(.{ .bytes = self.pick(&.{ "a", "ab", "\xf1", "{" }) });
         const some = try self.add(.{ .choice = try self.arena.dupe(u32, &.{ words_node, control, empty }) });
         const many = try self.add(.{ .repeat = .{ .item = some, .min = @intCast(self.below(3)), .max = @intCast(2 + self.below(2)) } });
-        return switch (self.below(4)) {
+        const listed = try self.add(.{ .texts = try self.texts() });
+        const separator = try self.add(.{ .bytes = self.pick(&.{ " ", ", ", "a" }) });
+        const further = try self.add(.{ .sequence = try self.arena.dupe(u32, &.{ separator, listed }) });
+        const list = try self.add(.{ .repeat = .{ .item = further, .min = 0, .max = none } });
+        const any = try self.add(.{ .any_token = try self.arena.dupe(u32, &.{self.words.special_first}) });
+        const anything = try self.add(.{ .repeat = .{ .item = any, .min = 0, .max = none } });
+        return switch (self.below(6)) {
+            4 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ listed, list, some }) }),
+            5 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ anything, control }) }),
             0 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ text, calls }) }),
             1 => self.add(.{ .choice = try self.arena.dupe(u32, &.{ calls, text }) }),
             2 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ many, calls }) }),

@@ -9,6 +9,7 @@ const ir = @import("ir.zig");
 const number_room = @import("number.zig");
 const spelling = @import("spelling.zig");
 const Texts = @import("texts.zig").Texts;
+const Dawg = @import("dawg.zig").Dawg;
 const Terminators = @import("terminators.zig").Terminators;
 const GraphPool = @import("graph_pool.zig").GraphPool;
 
@@ -27,6 +28,10 @@ pub const Node = union(enum) {
     channel: struct { channel: ir.Channel, item: u32 },
     text: struct { controls: bool, terminators: u32, until: []const u32 },
     json: struct { value: u32, style: u16 },
+    /// A dawg.
+    texts: u32,
+    /// (words) the tokens.
+    any_token: []const u32,
 };
 
 pub const Bytes = struct {
@@ -137,6 +142,7 @@ pub const Program = struct {
     numbers: []const number_room.Automaton,
     texts: []const Texts,
     terminators: []const Terminators,
+    dawgs: []const Dawg,
     /// Tokens that the grammar names: reachable by id, as far as it names them, and not as text.
     named: []const u32,
     /// (words)

@@ -2,6 +2,7 @@
 //! are alike but for their parents become one.
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const words = @import("../stdx.zig").words;
 const json_string = @import("../vocabulary.zig").json_string;
 const ir = @import("ir.zig");
 const program_room = @import("program.zig");
@@ -80,6 +81,7 @@ pub const Stepper = struct {
             switch (node.kind) {
                 .token => if (graph.program.nodes[node.a].token == token) try self.finish(graph, node.parents, 0),
                 .marker => if (node.b == 0 and graph.program.nodes[node.a].marker.token == token) try self.finish(graph, node.parents, 0),
+                .any_token => if (words.isSet(graph.program.nodes[node.a].any_token, token)) try self.finish(graph, node.parents, 0),
                 .text => if (passes(graph, &node, token)) {
                     // A control token has no bytes, so the text around it is unbroken.
                     try self.tasks.append(graph.gpa, .{ .emit = node });
@@ -237,6 +239,8 @@ pub const Stepper = struct {
                 try tasks.append(gpa, .{ .emit = .{ .kind = .text, .channel = channel, .a = id, .parents = parents } });
                 try self.finish(graph, parents, 0);
             },
+            .texts => |dawg| try self.emitTexts(graph, .{ .kind = .texts, .channel = channel, .a = dawg, .parents = parents }, graph.program.dawgs[dawg].root),
+            .any_token => try self.emit(graph, .{ .kind = .any_token, .channel = channel, .a = id, .parents = parents }),
             .json => |json| try self.emit(graph, .{
                 .kind = .value,
                 .channel = channel,
@@ -280,8 +284,12 @@ pub const Stepper = struct {
     fn read(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
         const program = graph.program;
         switch (node.kind) {
-            .end, .token => {},
+            .end, .token, .any_token => {},
             .sequence, .repeat => unreachable,
+            .texts => {
+                const next = program.dawgs[node.a].child(node.b, byte);
+                if (next != none) try self.emitTexts(graph, node, next);
+            },
             .bytes => try self.readText(graph, node, byte, program.nodes[node.a].bytes.text),
             .marker => try self.readText(graph, node, byte, program.nodes[node.a].marker.bytes.text),
             .literal => try self.readText(graph, node, byte, @as(program_room.Literal, @fromBackingInt(node.a)).text()),
@@ -433,6 +441,17 @@ pub const Stepper = struct {
             try self.tasks.append(graph.gpa, .{ .emit = next });
         }
         if (automaton.accepts[state]) try self.finish(graph, context.parents, context.whitespace);
+    }
+
+    /// Where a string may end, what comes after it is live as well.
+    fn emitTexts(self: *Stepper, graph: *Graph, context: Node, at: u32) Error!void {
+        const dawg = &graph.program.dawgs[context.a];
+        if (dawg.goesOn(at)) {
+            var next = context;
+            next.b = at;
+            try self.tasks.append(graph.gpa, .{ .emit = next });
+        }
+        if (dawg.ends(at)) try self.finish(graph, context.parents, 0);
     }
 
     fn waitingItem(self: *Stepper, graph: *Graph, node: Node, count: u32) Error!?u32 {

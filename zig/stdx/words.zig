@@ -26,6 +26,12 @@ pub fn isSet(words: []const u32, index: u32) bool {
     return words[index >> 5] & bitOf(index) != 0;
 }
 
+/// The lowest member.
+pub fn first(words: []const u32) ?u32 {
+    for (words, 0..) |word, index| if (word != 0) return @intCast(index * 32 + @ctz(word));
+    return null;
+}
+
 fn bitOf(index: u32) u32 {
     return @as(u32, 1) << @intCast(index & 31);
 }
@@ -46,6 +52,8 @@ test "sets of any length" {
     var words: [2]u32 = @splat(0);
     set(&words, 33);
     try std.testing.expect(isSet(&words, 33) and !isSet(&words, 1));
+    try std.testing.expectEqual(33, first(&words));
     unset(&words, 33);
     try std.testing.expectEqual(0, words[1]);
+    try std.testing.expectEqual(null, first(&words));
 }
