@@ -85,7 +85,7 @@ export function compile(
   { stopTokens = vocabulary.tokenizer.stopTokens }: CompileOptions = {},
 ): Result<Compiled, ConstraintFailure> {
   const builder = irBuilder();
-  const lowered = lower(builder, source);
+  const lowered = lower(builder, vocabulary.tokenizer, source);
   if (!lowered.ok) return fail(failureOf(lowered.failure));
   const { root, places } = lowered.value;
   const grammar = vocabulary.native.compile(encodeIr(builder.finish(root)));
@@ -242,7 +242,7 @@ export function* tokensIn(mask: Uint32Array): Generator<number, void> {
 
 type Lowered = { readonly root: NodeId; readonly places: readonly string[] };
 
-function lower(builder: IrBuilder, source: ConstraintSource): Result<Lowered, Refusal> {
+function lower(builder: IrBuilder, tokenizer: Tokenizer, source: ConstraintSource): Result<Lowered, Refusal> {
   switch (source.kind) {
     case "json":
       return lowerJson(builder, "{}", source.policy);
@@ -251,8 +251,10 @@ function lower(builder: IrBuilder, source: ConstraintSource): Result<Lowered, Re
       return lowerJson(builder, typeof schema === "string" ? schema : JSON.stringify(schema), policy);
     }
     default: {
-      const root = lowerGrammar(builder, grammarSource(source));
-      return root.ok ? ok({ root: root.value, places: [] }) : root;
+      const tokensOf = (text: string) => tokenizer.encode(text, { special: true });
+      const options = { tokensOf, policy: defaultPolicy, originFirst: 0 };
+      const lowered = lowerGrammar(builder, grammarSource(source), options);
+      return lowered.ok ? ok({ root: lowered.value.node, places: lowered.value.places }) : lowered;
     }
   }
 }

@@ -159,17 +159,14 @@ function grammarNode(
   grammar: GrammarSource,
   source: { readonly subject: string; readonly param: string },
 ): Result<NodeId, Failure> {
-  const options = { ...schemaOptions(policy, "schema"), objectsOnly: false };
-  const node = lowerGrammar(builder, grammar, {
+  const lowered = lowerGrammar(builder, grammar, {
     tokensOf: (text) => tokenizer.encode(text, { special: true }),
-    json: (schema) => {
-      const lowered = lowerSchema(builder, schema, { ...options, originFirst: originsOf(sources) });
-      if (!lowered.ok) return lowered;
-      sources.push({ ...source, places: lowered.value.places });
-      return ok(builder.node({ kind: "json", value: lowered.value.value, style: jsonStyle(policy) }));
-    },
+    policy,
+    originFirst: originsOf(sources),
   });
-  return node.ok ? node : fail(grammarFailure(grammar, source.param, node.failure));
+  if (!lowered.ok) return fail(grammarFailure(grammar, source.param, lowered.failure));
+  sources.push({ ...source, places: lowered.value.places });
+  return ok(lowered.value.node);
 }
 
 function lowered(

@@ -1,16 +1,24 @@
 import type { GrammarSource } from "../generation/grammar-source.ts";
-import { fail, type Result } from "../generation/result.ts";
-import { parseGbnf, type TokensOf } from "./gbnf/parse.ts";
+import type { Policy } from "../generation/request.ts";
+import { fail, ok, type Result } from "../generation/result.ts";
+import type { Embedding } from "./embedding.ts";
+import { parseGbnf } from "./gbnf/parse.ts";
 import type { IrBuilder, NodeId } from "./ir.ts";
+import { lowerSchema } from "./json-schema/lower.ts";
 import type { Refusal } from "./json-schema/schema.ts";
+import { jsonStyle, schemaOptions } from "./policy.ts";
 import { lowerRules } from "./rules/lower.ts";
 
 export type GrammarOptions = {
-  /** The tokens of a text in which special tokens are read as such. */
-  readonly tokensOf: TokensOf;
-  /** The node of a JSON Schema inside the grammar, as its own text. */
-  readonly json: (schema: string) => Result<NodeId, Refusal>;
+  readonly tokensOf: Embedding["tokensOf"];
+  /** Of the JSON inside. */
+  readonly policy: Policy;
+  /** The first `origin` of the values of schemas inside. */
+  readonly originFirst: number;
 };
+
+/** `places[i]`: the pointer, in its own schema, of the value with origin `originFirst + i`. */
+export type LoweredGrammar = { readonly node: NodeId; readonly places: readonly string[] };
 
 /**
  * A grammar → the node that writes what fits it. A place inside the grammar (line:column, or a JSON pointer) is the refusal's `pointer`,
@@ -19,12 +27,29 @@ export type GrammarOptions = {
 export function lowerGrammar(
   builder: IrBuilder,
   source: GrammarSource,
-  options: GrammarOptions,
-): Result<NodeId, Refusal> {
+  { tokensOf, policy, originFirst }: GrammarOptions,
+): Result<LoweredGrammar, Refusal> {
+  const places: string[] = [];
+  const json = (schema: string): Result<NodeId, Refusal> => {
+    const options = {
+      ...schemaOptions(policy, "schema"),
+      objectsOnly: false,
+      originFirst: originFirst + places.length,
+    };
+    const lowered = lowerSchema(builder, schema, options);
+    if (!lowered.ok) return lowered;
+    places.push(...lowered.value.places);
+    return ok(builder.node({ kind: "json", value: lowered.value.value, style: jsonStyle(policy) }));
+  };
+  const node = lowerSource({ builder, tokensOf, json }, source);
+  return node.ok ? ok({ node: node.value, places }) : node;
+}
+
+function lowerSource(embedding: Embedding, source: GrammarSource): Result<NodeId, Refusal> {
   switch (source.syntax) {
     case "gbnf": {
-      const rules = parseGbnf(builder, source.text, options.tokensOf);
-      return rules.ok ? lowerRules(builder, rules.value, "root", "refused") : rules;
+      const rules = parseGbnf(embedding, source.text);
+      return rules.ok ? lowerRules(embedding.builder, rules.value, "root", "refused") : rules;
     }
     default:
       return fail({ pointer: "", keyword: source.syntax, reason: "is not supported" });

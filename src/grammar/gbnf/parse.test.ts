@@ -77,7 +77,7 @@ test("nested groups are refused, not survived", () => {
 });
 
 test("a long chain of rules and a long alternation are no deeper than one", () => {
-  const rules = Array.from({ length: 30_000 }, (_, i) => `r${i} ::= r${i + 1} "x"`);
-  expect(grammarIr(gbnf(`root ::= r0\n${rules.join("\n")}\nr30000 ::= "y"`)).ok).toBe(true);
-  expect(grammarIr(gbnf(`root ::= ${'"x" | '.repeat(50_000)} "y"`)).ok).toBe(true);
+  const rules = Array.from({ length: 10_000 }, (_, i) => `r${i} ::= r${i + 1} "x"`);
+  expect(grammarIr(gbnf(`root ::= r0\n${rules.join("\n")}\nr10000 ::= "y"`)).ok).toBe(true);
+  expect(grammarIr(gbnf(`root ::= ${'"x" | '.repeat(20_000)} "y"`)).ok).toBe(true);
 });

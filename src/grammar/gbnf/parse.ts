@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { grammarCharactersMax, grammarDepthMax, repetitionMax } from "../../limits.ts";
 import { complementOf, type Range, rangesOf } from "../code-points.ts";
-import type { IrBuilder } from "../ir.ts";
+import type { Embedding } from "../embedding.ts";
 import type { Refusal } from "../json-schema/schema.ts";
 import {
   anyCharacter,
@@ -15,34 +15,29 @@ import {
 } from "../rules/expression.ts";
 import { Cursor } from "../text-cursor.ts";
 
-/** What a grammar needs of the vocabulary: the tokens of a text in which special tokens are read as such. */
-export type TokensOf = (text: string) => ArrayLike<number>;
-
 /**
  * llama.cpp's GBNF, all of it (llama-grammar.cpp is its only definition). Ours beyond it: names may contain `_`, and a repetition may be
  * as large as 2³¹. Refused, where llama.cpp takes it without sense: a class without members, and a range that ends before it begins.
  */
-export function parseGbnf(builder: IrBuilder, text: string, tokensOf: TokensOf): Result<Rules, Refusal> {
+export function parseGbnf(embedding: Embedding, text: string): Result<Rules, Refusal> {
   if (text.length > grammarCharactersMax) {
     return fail({ pointer: "", keyword: "", reason: `is longer than ${grammarCharactersMax} characters` });
   }
   const cursor = new Cursor(text);
-  const rules = new Parser(builder, cursor, tokensOf).rules();
+  const rules = new Parser(embedding, cursor).rules();
   return rules === undefined || cursor.refusal !== undefined
     ? fail(cursor.refusal ?? { pointer: "", keyword: "", reason: "cannot be read" })
     : ok(rules);
 }
 
 class Parser {
-  readonly #builder: IrBuilder;
+  readonly #embedding: Embedding;
   readonly #cursor: Cursor;
-  readonly #tokensOf: TokensOf;
   #depth = 0;
 
-  constructor(builder: IrBuilder, cursor: Cursor, tokensOf: TokensOf) {
-    this.#builder = builder;
+  constructor(embedding: Embedding, cursor: Cursor) {
+    this.#embedding = embedding;
     this.#cursor = cursor;
-    this.#tokensOf = tokensOf;
   }
 
   rules(): Rules | undefined {
@@ -167,13 +162,15 @@ class Parser {
     } else {
       const text = cursor.until(">");
       if (text === undefined) return cursor.fail("a token has no '>'");
-      const tokens = this.#tokensOf(`<${text}>`);
+      const tokens = this.#embedding.tokensOf(`<${text}>`);
       token = tokens[0];
       if (token === undefined || tokens.length !== 1) {
         return cursor.refuse(at, `<${text}>`, `is ${tokens.length} tokens of this model, not one`);
       }
     }
-    const node = this.#builder.node(negated ? { kind: "any_token", except: [token] } : { kind: "token", token });
+    const node = this.#embedding.builder.node(
+      negated ? { kind: "any_token", except: [token] } : { kind: "token", token },
+    );
     return { kind: "node", node };
   }
 

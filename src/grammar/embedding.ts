@@ -1,0 +1,12 @@
+import type { Result } from "../generation/result.ts";
+import type { IrBuilder, NodeId } from "./ir.ts";
+import type { Refusal } from "./json-schema/schema.ts";
+
+/** What the front ends of grammars need to write what is not theirs. */
+export type Embedding = {
+  readonly builder: IrBuilder;
+  /** The tokens of a text in which special tokens are read as such. */
+  readonly tokensOf: (text: string) => ArrayLike<number>;
+  /** The node of a JSON Schema, given as its own text. */
+  readonly json: (schema: string) => Result<NodeId, Refusal>;
+};
