@@ -27,6 +27,8 @@ export function responsesRoutes(service: Service, store = new ResponseStore()) {
     app
       .post(path, ({ request }) => create(service, store, request), { parse: "none" })
       .post(`${path}/input_tokens`, ({ request }) => countTokens(service, store, request), { parse: "none" })
+      // Not the name of a response: nothing compacts conversations here.
+      .post(`${path}/compact`, () => errorResponse({ kind: "unknown_url", method: "POST", path: `${path}/compact` }))
       .get(`${path}/:id`, ({ params, request }) => retrieve(service, store, params.id, request))
       .delete(`${path}/:id`, ({ params }) => remove(store, params.id))
       .post(`${path}/:id/cancel`, ({ params }) => cancel(store, params.id), { parse: "none" })
