@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { Message, Request } from "../../generation/request.ts";
+import { decodeService } from "../service-fixture.ts";
 import { bodyOf } from "./body-fixture.ts";
 import { decodeCount, decodeMessages, type MessagesRequest } from "./decode.ts";
 import { signatureOf } from "./signature.ts";
 
-const options = { id: "msg_1", holdCalls: false, lexicon: undefined, strictFields: false };
+const options = { id: "msg_1", ...decodeService };
 const hello = { role: "user", content: "Hi" };
 const base = { max_tokens: 2048, messages: [hello] };
 

@@ -1,25 +1,18 @@
 import type { Failure } from "../../generation/failure.ts";
-import type { Request, Sampling } from "../../generation/request.ts";
+import type { Request } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { strictFailure, unreadFields } from "../fields.ts";
 import { decodeOwnFields, type NamedFormat } from "../own-fields.ts";
+import { decodeSampling } from "../sampling-fields.ts";
 import type { Service } from "../service.ts";
 import { sourceAt } from "../source.ts";
 import { decodeConversation } from "./decode-conversation.ts";
 import { decodeThinking, type Thinking } from "./decode-thinking.ts";
 import { decodeToolChoice, decodeTools } from "./decode-tools.ts";
 import { threadUnsupported } from "./error.ts";
-import {
-  acceptedFields,
-  type CountBody,
-  countBody,
-  type MessagesBody,
-  messagesBody,
-  outputFormat,
-  refusedFields,
-} from "./schema.ts";
+import { acceptedFields, type CountBody, countBody, messagesBody, outputFormat, refusedFields } from "./schema.ts";
 import type { Display } from "./signature.ts";
 
 export type MessagesRequest = {
@@ -32,7 +25,7 @@ export type MessagesRequest = {
   readonly ignored: readonly string[];
 };
 
-type Options = Pick<Service, "holdCalls" | "lexicon" | "strictFields"> & { readonly id: string };
+type Options = Pick<Service, "holdCalls" | "lexicon" | "strictFields" | "tokenize"> & { readonly id: string };
 
 /** The body of POST /v1/messages → the inner request. What contradicts itself is refused in generate(). */
 export function decodeMessages(body: JsonBody, options: Options): Result<MessagesRequest, Failure> {
@@ -45,14 +38,10 @@ export function decodeMessages(body: JsonBody, options: Options): Result<Message
     return fail(invalid("stop_sequences", "a stop sequence contains half a surrogate pair"));
   }
   const ignored = unreadFields(fields, messagesBody, knownFields);
-  const decoded = decodePrompt(fields, body, { ...options, ignored, tokensMax });
-  if (!decoded.ok) return decoded;
-  const { request, ...rest } = decoded.value;
-  return ok({
-    ...rest,
-    request: { ...request, sampling: samplingOf(fields), tokensMax, stop },
-    stream: fields.stream ?? false,
-  });
+  const sampled = decodeSampling(fields, options);
+  if (!sampled.ok) return sampled;
+  const decoded = decodePrompt(fields, body, { ...options, ignored, ...sampled.value, tokensMax, stop });
+  return decoded.ok ? ok({ ...decoded.value, stream: fields.stream ?? false }) : decoded;
 }
 
 /** The body of POST /v1/messages/count_tokens → a request that is only rendered. */
@@ -64,7 +53,9 @@ export function decodeCount(
   if (!checked.ok) return checked;
   // What only the generation reads may stand here and counts for nothing.
   const ignored = unreadFields(checked.value, messagesBody, knownFields);
-  return decodePrompt(checked.value, body, { ...options, ignored, tokensMax: undefined });
+  const sampled = decodeSampling({}, options);
+  if (!sampled.ok) return sampled;
+  return decodePrompt(checked.value, body, { ...options, ignored, ...sampled.value, tokensMax: undefined });
 }
 
 const checkMessages = checker(messagesBody);
@@ -78,7 +69,7 @@ const knownFields = [...acceptedFields, ...Object.keys(refusedFields), "thread"]
 function decodePrompt(
   fields: CountBody,
   body: JsonBody,
-  options: Options & { readonly ignored: readonly string[]; readonly tokensMax: number | undefined },
+  options: Options & Pick<Request, "sampling" | "stop" | "tokensMax"> & { readonly ignored: readonly string[] },
 ): Result<Omit<MessagesRequest, "stream">, Failure> {
   const refusal = refusalOf(fields) ?? (options.strictFields ? strictFailure(options.ignored) : undefined);
   if (refusal !== undefined) return fail(refusal);
@@ -107,9 +98,9 @@ function decodePrompt(
       model: fields.model ?? undefined,
       messages,
       tools: tools.value,
-      sampling: defaultSampling,
-      tokensMax: undefined,
-      stop: [],
+      sampling: options.sampling,
+      tokensMax: options.tokensMax,
+      stop: options.stop,
       logprobs: undefined,
       templateVariables: templateVariablesOf(fields, thinking.value, prefill),
     },
@@ -170,34 +161,5 @@ function templateVariablesOf(fields: CountBody, { enabled }: Thinking, prefill: 
     ...fields.chat_template_kwargs,
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
     ...(thinks === undefined ? {} : { enable_thinking: thinks }),
-  };
-}
-
-const defaultSampling: Sampling = {
-  temperature: 1,
-  topK: 0,
-  topP: 1,
-  minP: 0,
-  repeatPenalty: 1,
-  frequencyPenalty: 0,
-  presencePenalty: 0,
-  seed: undefined,
-  logitBias: [],
-};
-
-function samplingOf(fields: MessagesBody): Sampling {
-  const none = defaultSampling;
-  return {
-    temperature: fields.temperature ?? none.temperature,
-    // -1 is how older clients spell "off".
-    topK: Math.max(0, fields.top_k ?? none.topK),
-    topP: fields.top_p ?? none.topP,
-    minP: fields.min_p ?? none.minP,
-    repeatPenalty: fields.repeat_penalty ?? none.repeatPenalty,
-    frequencyPenalty: fields.frequency_penalty ?? none.frequencyPenalty,
-    presencePenalty: fields.presence_penalty ?? none.presencePenalty,
-    // -1 asks for a random one, as in llama.cpp.
-    seed: fields.seed === -1 ? undefined : (fields.seed ?? undefined),
-    logitBias: Object.entries(fields.logit_bias ?? {}).map(([token, bias]) => ({ token: Number(token), bias })),
   };
 }

@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { logitBiasMax, stopStringLengthMax, stopStringsMax, thinkingBudgetMin, toolsMax } from "../../limits.ts";
+import { stopStringLengthMax, stopStringsMax, thinkingBudgetMin, toolsMax } from "../../limits.ts";
 import { open, optional } from "../fields.ts";
 import { ownFields } from "../own-fields.ts";
+import { samplingFields } from "../sampling-fields.ts";
 
 /**
  * The body of POST /v1/messages: types and ranges of every field that is read. What depends on a discriminator (a message's role, a
@@ -14,7 +15,9 @@ export type CountBody = Static<typeof countBody>;
 const content = Type.Union([Type.String(), Type.Array(Type.Unknown())], {
   description: "a string or an array of content blocks",
 });
-const penalty = Type.Number({ minimum: -2, maximum: 2 });
+const { stream, top_p, top_k, min_p, repeat_penalty, repetition_penalty } = samplingFields;
+const { frequency_penalty, presence_penalty, seed, logit_bias } = samplingFields;
+const beyond = { min_p, repeat_penalty, repetition_penalty, frequency_penalty, presence_penalty, seed, logit_bias };
 
 /** What a request says before any token is generated: all that count_tokens reads. */
 const promptFields = {
@@ -35,7 +38,6 @@ export const countBody = open(promptFields);
 export const messagesBody = open({
   ...promptFields,
   max_tokens: Type.Integer({ minimum: 1, maximum: 0xffff_ffff }),
-  stream: optional(Type.Boolean()),
   stop_sequences: optional(
     Type.Array(
       Type.String({
@@ -47,21 +49,11 @@ export const messagesBody = open({
     ),
   ),
   temperature: optional(Type.Number({ minimum: 0, maximum: 1 })),
-  top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
-  top_k: optional(Type.Integer({ minimum: -1, maximum: 0x7fff_ffff })),
-  // Not Anthropic's: what the other shapes have, under the same names and with the same ranges.
-  min_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
-  repeat_penalty: optional(Type.Number({ exclusiveMinimum: 0, maximum: 10 })),
-  frequency_penalty: optional(penalty),
-  presence_penalty: optional(penalty),
-  seed: optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
-  logit_bias: optional(
-    Type.Record(Type.String({ pattern: "^\\d+$" }), Type.Number({ minimum: -100, maximum: 100 }), {
-      additionalProperties: false,
-      maxProperties: logitBiasMax,
-      description: `an object of at most ${logitBiasMax} token ids and biases from -100 to 100`,
-    }),
-  ),
+  stream,
+  top_p,
+  top_k,
+  // Not Anthropic's: what the other shapes have.
+  ...beyond,
 });
 
 /** Fields that change what the answer is, refused by name because they are not honoured. */
