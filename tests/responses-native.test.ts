@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type OpenAI from "openai";
-import { checkedClient } from "./fixtures/checked-responses.ts";
+import { checkedClient } from "./fixtures/checked-openai.ts";
 import { modelPath, startTenon } from "./fixtures/running.ts";
 
 const path = modelPath("SmolLM2-135M-Instruct.Q4_1.gguf");

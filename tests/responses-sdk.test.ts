@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { APIUserAbortError, BadRequestError, InternalServerError, NotFoundError } from "openai";
 import { standardResponsesFunction, standardTextFormat } from "openai/helpers/standard-schema";
 import { bytewise, type Chat, call, type Piece, script, startChat, stuck } from "./fixtures/chat.ts";
-import { checkedClient } from "./fixtures/checked-responses.ts";
+import { checkedClient } from "./fixtures/checked-openai.ts";
 
 let chat: Chat | undefined;
 let faults: () => Promise<readonly string[]> = async () => [];
