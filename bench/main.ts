@@ -9,6 +9,8 @@ const bench = defineCommand({
     drafts: async () => (await import("./drafts.ts")).drafts,
     mask: async () => (await import("./mask.ts")).mask,
     logits: async () => (await import("./logits.ts")).logits,
+    fuzz: async () => (await import("./fuzz.ts")).fuzz,
+    load: async () => (await import("./load.ts")).load,
   },
 });
 

@@ -4,36 +4,30 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildExecutable } from "../scripts/build.ts";
 import { defaultModel, modelsFolder } from "../scripts/setup/models.ts";
+import { type Serving, serveCommand } from "./fixtures/serving.ts";
 
 const minuteMs = 60_000;
 let folder: string;
-let server: Bun.Subprocess<"ignore", "pipe", "inherit">;
-let url: string;
+let server: Serving;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "tenon-executable-"));
   const executable = join(folder, "tenon");
   await buildExecutable(executable);
-  server = Bun.spawn([executable, "--model", join(modelsFolder(), defaultModel.name), "--port", "0"], {
-    // Nothing of the project or the user is in reach: what it needs, it carries.
-    cwd: folder,
-    env: { TENON_HOME: folder },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  url = await addressOf(server.stdout);
+  // Nothing of the project or the user is in reach: what it needs, it carries.
+  const options = { cwd: folder, env: { TENON_HOME: folder } };
+  server = await serveCommand([executable, "--model", join(modelsFolder(), defaultModel.name)], options);
 }, minuteMs);
 
 afterAll(async () => {
-  server?.kill("SIGKILL");
+  server?.process.kill("SIGKILL");
   await rm(folder, { recursive: true, force: true });
 });
 
 test(
   "the executable calls the tool that it is told to call",
   async () => {
-    const response = await fetch(new URL("/v1/chat/completions", url), {
+    const response = await fetch(new URL("/v1/chat/completions", server.url), {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({
@@ -64,8 +58,8 @@ test("it keeps the library where only its user can write, and stops when told to
   const libraries = await readdir(join(folder, "library"));
   expect(libraries).toEqual([expect.stringMatching(/^[0-9a-f]{64}-libtenon\.(so|dylib)$/)]);
   expect((await stat(join(folder, "library"))).mode & 0o777).toBe(0o700);
-  server.kill("SIGTERM");
-  expect(await server.exited).toBe(0);
+  server.process.kill("SIGTERM");
+  expect(await server.process.exited).toBe(0);
 });
 
 const bookTable = {
@@ -74,20 +68,3 @@ const bookTable = {
   required: ["city", "guests"],
   additionalProperties: false,
 };
-
-/** The address that a server prints when it is ready; the rest of its output is read on, so that it never blocks. */
-function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const decoder = new TextDecoder();
-  let text = "";
-  const reader = new WritableStream<Uint8Array>({
-    write(bytes) {
-      text += decoder.decode(bytes, { stream: true });
-      const address = /http:\/\/[^\s/]+:\d+/.exec(text)?.[0];
-      if (address !== undefined) resolve(address);
-    },
-    close: () => reject(new Error(`the server ended without saying where it listens: ${text}`)),
-  });
-  output.pipeTo(reader).catch(reject);
-  return promise;
-}
