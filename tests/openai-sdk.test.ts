@@ -1,18 +1,23 @@
 import { afterEach, expect, test } from "bun:test";
-import OpenAI, { APIError, APIUserAbortError, BadRequestError, InternalServerError, NotFoundError } from "openai";
+import { APIError, APIUserAbortError, BadRequestError, InternalServerError, NotFoundError } from "openai";
 import { standardFunction, standardResponseFormat } from "openai/helpers/standard-schema";
+import { ok } from "../src/generation/result.ts";
 import { type Chat, call, script, startChat, stuck } from "./fixtures/chat.ts";
+import { checkedClient } from "./fixtures/checked-openai.ts";
 
 let chat: Chat | undefined;
+let faults: (() => Promise<readonly string[]>) | undefined;
 afterEach(async () => {
+  expect((await faults?.()) ?? []).toEqual([]);
   await chat?.server.stop(0);
   chat = undefined;
 });
 
 function connect(...[next, options]: Parameters<typeof startChat>) {
   chat = startChat(next, options);
-  const client = new OpenAI({ baseURL: new URL("/v1", chat.server.url).href, apiKey: "none", maxRetries: 0 });
-  return { client, ...chat };
+  const checked = checkedClient(chat.server.url);
+  ({ faults } = checked);
+  return { client: checked.client, ...chat };
 }
 
 const model = "any";
@@ -201,3 +206,74 @@ test("models", async () => {
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
+
+test("several choices, streamed and not", async () => {
+  const { client, requests } = connect(() => script([["text", `answer ${requests.length}`]]));
+  const whole = await client.chat.completions.create({ model, messages, n: 2 });
+  expect(whole.choices.map(({ message }) => message.content)).toEqual(["answer 1", "answer 2"]);
+  const streamed = await client.chat.completions.stream({ model, messages, n: 2 }).finalChatCompletion();
+  expect(streamed.choices.map(({ message }) => message.content)).toEqual(["answer 3", "answer 4"]);
+});
+
+test("custom tools: the call, its input, and the result", async () => {
+  const input = 'print("Łódź")\n';
+  const called = script([
+    ["markup", '<tool_call>\n{"name": "', 0],
+    ["call_name", "run", 0],
+    ["markup", '"}\n', 0],
+    ["custom_input", input, 0],
+    ["markup", "\n</tool_call>", 0],
+  ]);
+  const scripts = [called, script([["text", "Done."]])];
+  const { client } = connect(() => scripts.shift() ?? script([]));
+  const tools = [{ type: "custom", custom: { name: "run", description: "Runs code." } } as const];
+  const tool_choice = { type: "custom", custom: { name: "run" } } as const;
+  const first = await client.chat.completions.create({ model, messages, tools, tool_choice });
+  const message = first.choices[0]?.message;
+  const [call] = message?.tool_calls ?? [];
+  if (message === undefined || call?.type !== "custom") throw new Error("no custom call");
+  expect(call.custom).toEqual({ name: "run", input });
+  const result = { role: "tool", tool_call_id: call.id, content: "Łódź" } as const;
+  const second = await client.chat.completions.create({ model, messages: [...messages, message, result], tools });
+  expect(second.choices[0]?.message.content).toBe("Done.");
+});
+
+test("log-probabilities beside tools, in a stream", async () => {
+  const { events, ...rest } = script([["text", "H"], ...call(0, "weather", "{}")]);
+  const token = { kind: "token", token: 72, logprob: -0.5, top: [{ token: 71, logprob: -1 }] } as const;
+  const { client } = connect(() => ({ ...rest, events: [token, ...events] }));
+  const asked = { model, messages, tools: [weather], logprobs: true, top_logprobs: 1 };
+  const { choices } = await client.chat.completions.stream(asked).finalChatCompletion();
+  expect(choices[0]?.logprobs?.content).toEqual([
+    { token: "H", logprob: -0.5, bytes: [72], top_logprobs: [{ token: "G", logprob: -1, bytes: [71] }] },
+  ]);
+  expect(choices[0]?.message.tool_calls?.length).toBe(1);
+});
+
+test("completions, whole and streamed", async () => {
+  const { client } = connect(() => script([["text", " upon"]]));
+  const whole = await client.completions.create({ model, prompt: ["Once", "Twice"], echo: true });
+  expect(whole.choices.map(({ text }) => text)).toEqual(["Once upon", "Twice upon"]);
+  expect(whole.usage).toMatchObject({ prompt_tokens: 6, completion_tokens: 4 });
+  const stream = await client.completions.create({ model, prompt: [79, 110], stream: true });
+  let text = "";
+  for await (const chunk of stream) text += chunk.choices[0]?.text;
+  expect(text).toBe(" upon");
+});
+
+test("embeddings come as the SDK asks for them, and are refused by other models", async () => {
+  const { client } = connect(() => script([]), {
+    service: {
+      embed: async (inputs) => ok({ vectors: inputs.map(() => Float32Array.of(0.5, -2)), promptTokens: 4 }),
+    },
+  });
+  const { data } = await client.embeddings.create({ model, input: ["a", "b"] });
+  expect(data.map(({ embedding }) => [...embedding])).toEqual([
+    [0.5, -2],
+    [0.5, -2],
+  ]);
+  await chat?.server.stop(0);
+  const { client: other } = connect(() => script([]));
+  const refused = other.embeddings.create({ model, input: "a" }).then((answer) => answer);
+  await expect(refused).rejects.toBeInstanceOf(BadRequestError);
+});
