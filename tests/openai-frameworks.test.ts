@@ -4,8 +4,8 @@ import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
 import { generateObject, generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
 import type { Script } from "../src/engine/scripted.ts";
-import { type Chat, call, script, startChat } from "./fixtures/chat.ts";
-import { checkedFetch } from "./fixtures/checked-openai.ts";
+import { type Chat, call, script } from "./fixtures/chat.ts";
+import { serveScripts } from "./fixtures/scripted-openai.ts";
 
 /** What most agents are built on, over the scripted engine: their readers check more than the official client does. */
 
@@ -26,24 +26,10 @@ const citySchema = {
 const prompt = "What is the weather in Łódź?";
 const weatherCall = call(0, "weather", '{"city":"Łódź"}');
 
-/** A server that answers with these scripts, one after another, and the bodies that it was sent. */
 function serve(scripts: readonly Script[]) {
-  const left = [...scripts];
-  chat = startChat(() => left.shift() ?? script([]));
-  const baseURL = new URL("/v1", chat.server.url).href;
-  const bodies: Readonly<Record<string, unknown>>[] = [];
-  const checked = checkedFetch();
-  const sent = async (input: Parameters<typeof fetch>[0], init?: Parameters<typeof fetch>[1]) => {
-    if (typeof init?.body === "string") bodies.push(JSON.parse(init.body));
-    return checked.fetch(input, init);
-  };
-  return {
-    baseURL,
-    bodies,
-    fetch: Object.assign(sent, { preconnect: fetch.preconnect }),
-    /** OpenAI's document finds nothing wrong with what was answered. */
-    valid: async () => expect(await checked.faults()).toEqual([]),
-  };
+  const { chat: started, ...served } = serveScripts(scripts);
+  chat = started;
+  return served;
 }
 
 describe("ai with @ai-sdk/openai-compatible", () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { decodeMessages } from "../src/api/anthropic/decode.ts";
 import type { JsonBody } from "../src/api/body.ts";
 import { decodeChat } from "../src/api/openai/decode.ts";
+import { decodeResponse, type Past } from "../src/api/responses/decode.ts";
 import { hermes } from "../src/dialects/hermes.ts";
 import type { Request } from "../src/generation/request.ts";
 import { renderText } from "../src/prompt/render.ts";
@@ -26,20 +27,36 @@ const chatCall = (id: string) => ({
   type: "function",
   function: { name: "weather", arguments: JSON.stringify(input) },
 });
+const responsesTools = [{ type: "function", name: "weather", description, parameters: schema }];
+const responsesCall = (id: string) => ({
+  type: "function_call",
+  call_id: id,
+  name: "weather",
+  arguments: JSON.stringify(input),
+});
+const result = (id: string, output: unknown) => ({ type: "function_call_output", call_id: id, output });
+const inputText = (text: string) => ({ type: "input_text", text });
 const use = (id: string) => ({ type: "tool_use", id, name: "weather", input });
 const text = (text: string) => ({ type: "text", text });
 
 /** What is said in each shape. */
-const conversations: readonly { readonly name: string; readonly chat: object; readonly messages: object }[] = [
+const conversations: readonly {
+  readonly name: string;
+  readonly chat: object;
+  readonly messages: object;
+  readonly responses: object;
+}[] = [
   {
     name: "a question",
     chat: { messages: [{ role: "user", content: "Grüße 🌍" }] },
     messages: { messages: [{ role: "user", content: "Grüße 🌍" }] },
+    responses: { input: "Grüße 🌍" },
   },
   {
     name: "a question as one block of text",
     chat: { messages: [{ role: "user", content: "Hi" }] },
     messages: { messages: [{ role: "user", content: [text("Hi")] }] },
+    responses: { input: [{ role: "user", content: [inputText("Hi")] }] },
   },
   {
     name: "rules and turns",
@@ -65,6 +82,14 @@ const conversations: readonly { readonly name: string; readonly chat: object; re
         { role: "user", content: [text("And"), text("now?")] },
       ],
     },
+    responses: {
+      instructions: "Be kind.",
+      input: [
+        { role: "user", content: "Hi" },
+        { type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello!" }] },
+        { role: "user", content: [inputText("And"), inputText("now?")] },
+      ],
+    },
   },
   {
     name: "rules on the way",
@@ -86,11 +111,21 @@ const conversations: readonly { readonly name: string; readonly chat: object; re
         { role: "user", content: "And?" },
       ],
     },
+    responses: {
+      instructions: "Be kind.",
+      input: [
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: "Hello!" },
+        { role: "developer", content: "Be brief." },
+        { role: "user", content: "And?" },
+      ],
+    },
   },
   {
     name: "tools, required",
     chat: { tools: chatTools, tool_choice: "required", messages: [{ role: "user", content: "Hi" }] },
     messages: { tools: messagesTools, tool_choice: { type: "any" }, messages: [{ role: "user", content: "Hi" }] },
+    responses: { tools: responsesTools, tool_choice: "required", input: "Hi" },
   },
   {
     name: "one tool, named",
@@ -103,6 +138,11 @@ const conversations: readonly { readonly name: string; readonly chat: object; re
       tools: [...messagesTools, { name: "time" }],
       tool_choice: { type: "tool", name: "weather" },
       messages: [{ role: "user", content: "Hi" }],
+    },
+    responses: {
+      tools: [...responsesTools, { type: "function", name: "time" }],
+      tool_choice: { type: "function", name: "weather" },
+      input: "Hi",
     },
   },
   {
@@ -121,6 +161,15 @@ const conversations: readonly { readonly name: string; readonly chat: object; re
         { role: "user", content: "Hi" },
         { role: "assistant", content: [{ type: "thinking", thinking: "Hm.", signature: "" }, use("call_000000")] },
         { role: "user", content: [{ type: "tool_result", tool_use_id: "call_000000", content: "rain" }] },
+      ],
+    },
+    responses: {
+      tools: responsesTools,
+      input: [
+        { role: "user", content: "Hi" },
+        { type: "reasoning", summary: [], content: [{ type: "reasoning_text", text: "Hm." }] },
+        responsesCall("call_000000"),
+        result("call_000000", "rain"),
       ],
     },
   },
@@ -151,6 +200,18 @@ const conversations: readonly { readonly name: string; readonly chat: object; re
         },
       ],
     },
+    responses: {
+      tools: responsesTools,
+      input: [
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: "Let me see." },
+        responsesCall("a00000000"),
+        responsesCall("b00000000"),
+        result("a00000000", "rain"),
+        result("b00000000", [inputText("sun")]),
+        { role: "user", content: "Well?" },
+      ],
+    },
   },
   {
     name: "switches of thinking",
@@ -164,6 +225,11 @@ const conversations: readonly { readonly name: string; readonly chat: object; re
       thinking: { type: "adaptive" },
       output_config: { effort: "high" },
     },
+    responses: {
+      input: "Hi",
+      reasoning: { effort: "high" },
+      chat_template_kwargs: { enable_thinking: true },
+    },
   },
 ];
 
@@ -174,8 +240,11 @@ const service = {
   tokenize: () => new Uint32Array(),
 };
 
+/** Of the responses that are kept. */
+const nothing: Past = { item: () => undefined, conversation: () => ({ ok: true, value: [] }) };
+
 function bodyOf(value: object): JsonBody {
-  const written = JSON.stringify({ max_tokens: 2000, ...value });
+  const written = JSON.stringify(value);
   return { text: written, value: JSON.parse(written) };
 }
 
@@ -197,10 +266,13 @@ const templates: readonly (readonly [name: string, source: string | undefined])[
 describe.each(templates)("%s", (_, source) => {
   const template = decoded(chatTemplate(source, { bos: "<s>", eos: "</s>" }));
   const now = new Date(0);
-  test.each(conversations)("$name", ({ chat, messages }) => {
+  test.each(conversations)("$name", ({ chat, messages, responses }) => {
     const asked = decoded(decodeChat(bodyOf(chat), { id: "r", service })).request;
-    const told = decoded(decodeMessages(bodyOf(messages), { id: "r", ...service })).request;
-    expect(rendered(template, told, now)).toBe(rendered(template, asked, now));
+    const told = decoded(decodeMessages(bodyOf({ max_tokens: 2000, ...messages }), { id: "r", ...service })).request;
+    const items = decoded(decodeResponse(bodyOf(responses), nothing, { id: "r", ...service })).request;
+    const prompt = rendered(template, asked, now);
+    expect(rendered(template, told, now)).toBe(prompt);
+    expect(rendered(template, items, now)).toBe(prompt);
   });
 });
 
