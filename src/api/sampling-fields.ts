@@ -49,6 +49,7 @@ export const samplingFields = {
     ),
   ),
   stream: optional(Type.Boolean()),
+  sse_ping_interval: optional(Type.Integer({ minimum: -1, maximum: 86_400 })),
   stream_options: optional(
     open({ include_usage: optional(Type.Boolean()), include_obfuscation: optional(Type.Boolean()) }),
   ),
@@ -98,6 +99,12 @@ function biasesOf(given: SamplingBody["logit_bias"], tokenize: Service["tokenize
     const tokens = typeof what === "number" ? [what] : [...tokenize(what, { special: true, bos: false })];
     return tokens.map((token) => ({ token, bias: bias === false ? banned : bias }));
   });
+}
+
+/** Milliseconds of silence on this answer's stream before a comment; llama.cpp's field has seconds, and -1 for none at all. */
+export function pingMsOf({ sse_ping_interval: seconds }: Pick<SamplingBody, "sse_ping_interval">): number | undefined {
+  if (seconds === undefined || seconds === null) return undefined;
+  return seconds < 1 ? Number.POSITIVE_INFINITY : seconds * 1000;
 }
 
 /** The bias that takes a token out of the game. */

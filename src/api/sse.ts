@@ -25,6 +25,8 @@ export function sseResponse(
   const stopPings = () => clearInterval(timer);
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
+      // A timer without end would run at once.
+      if (options.pingMs === Number.POSITIVE_INFINITY) return;
       timer = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping);
       }, options.pingMs);

@@ -7,7 +7,7 @@ import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { open, optional, strictFailure, unreadFields } from "../fields.ts";
 import { decodeOwnFields, ownFields } from "../own-fields.ts";
-import { decodeSampling, samplingFields } from "../sampling-fields.ts";
+import { decodeSampling, pingMsOf, samplingFields } from "../sampling-fields.ts";
 import { constraintFields, decodeFormats } from "./constraint-fields.ts";
 import type { DecodeOptions } from "./decode.ts";
 import { withExtraBody } from "./extra-body.ts";
@@ -22,6 +22,8 @@ export type CompletionRequest = {
   readonly echo: boolean;
   readonly stream: boolean;
   readonly includeUsage: boolean;
+  /** Undefined: the server's own. */
+  readonly pingMs: number | undefined;
   readonly ignored: readonly string[];
 };
 
@@ -62,6 +64,7 @@ export function decodeCompletion(given: JsonBody, { id, service }: DecodeOptions
     echo: completion.echo ?? false,
     stream: completion.stream ?? false,
     includeUsage: completion.stream_options?.include_usage ?? false,
+    pingMs: pingMsOf(completion),
     ignored,
   });
 }
@@ -71,7 +74,7 @@ const tokensDefault = 16;
 
 const token = Type.Integer({ minimum: 0, maximum: 0xffff_ffff });
 const many = { minItems: 1, maxItems: promptsMax } as const;
-const completionBody = open({
+export const completionBody = open({
   ...samplingFields,
   ...constraintFields,
   ...ownFields,

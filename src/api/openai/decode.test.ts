@@ -10,6 +10,7 @@ test("the smallest request has every default", () => {
       choices: 1,
       stream: false,
       includeUsage: false,
+      pingMs: undefined,
       legacy: false,
       ignored: [],
       request: {
@@ -74,6 +75,8 @@ test.each([
   [{ tenon_hold_calls: true }, { holdCalls: true }],
   [{ response_format: { type: "text" } }, { answer: { kind: "text" } }],
   [{ response_format: { type: "json_object" } }, { answer: { kind: "json_object" } }],
+  [{ thinking_budget_tokens: 0 }, { templateVariables: { enable_thinking: false } }],
+  [{ reasoning_budget_tokens: -1 }, { templateVariables: {} }],
   [{ reasoning_effort: "none" }, { templateVariables: { reasoning_effort: "none", enable_thinking: false } }],
   [
     { chat_template_kwargs: { a: [1] }, enable_thinking: true },
@@ -358,6 +361,11 @@ test.each([
   ],
   [{ top_logprobs: 21, logprobs: true }, "top_logprobs", "top_logprobs must be between 0 and 20"],
   [{ top_logprobs: 2 }, "top_logprobs", "top_logprobs requires logprobs to be set to true"],
+  [
+    { thinking_budget_tokens: 5 },
+    "thinking_budget_tokens",
+    "'thinking_budget_tokens' is not supported except as -1, no limit, and 0, no reasoning.",
+  ],
   [{ n: 9 }, "n", "Invalid value for 'n': expected an integer from 1 to 8."],
   [{ functions: [], tools: [weather] }, "functions", "Cannot use both 'functions' and 'tools': use 'tools'."],
   [
@@ -517,6 +525,16 @@ test("fields that nothing reads are an error where the server is strict", () => 
   expect(decode({ messages: hello, user: "u", top_a: 1, b: 2 }, undefined, service)).toMatchObject({
     failure: { kind: "invalid", param: "top_a", message: "Unrecognized request arguments supplied: top_a, b" },
   });
+});
+
+test("a stream's comments come as often as asked", () => {
+  for (const [sse_ping_interval, pingMs] of [
+    [30, 30_000],
+    [-1, Number.POSITIVE_INFINITY],
+    [0, Number.POSITIVE_INFINITY],
+  ]) {
+    expect(decode({ messages: hello, sse_ping_interval })).toMatchObject({ value: { pingMs } });
+  }
 });
 
 test("fields that nothing reads are reported, fields without effect are not", () => {

@@ -6,7 +6,7 @@ import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { strictFailure, unreadFields } from "../fields.ts";
 import { decodeOwnFields } from "../own-fields.ts";
-import { decodeSampling } from "../sampling-fields.ts";
+import { decodeSampling, pingMsOf } from "../sampling-fields.ts";
 import type { Service } from "../service.ts";
 import { sourceAt } from "../source.ts";
 import { decodeFormats } from "./constraint-fields.ts";
@@ -21,6 +21,8 @@ export type ChatRequest = {
   readonly choices: number;
   readonly stream: boolean;
   readonly includeUsage: boolean;
+  /** Undefined: the server's own. */
+  readonly pingMs: number | undefined;
   /** Asked with `functions`: the answer's call is a `function_call`. */
   readonly legacy: boolean;
   /** Fields of the body that nothing reads. */
@@ -69,6 +71,7 @@ export function decodeChat(given: JsonBody, { id, service }: DecodeOptions): Res
     choices: chat.n ?? 1,
     stream: chat.stream ?? false,
     includeUsage: chat.stream_options?.include_usage ?? false,
+    pingMs: pingMsOf(chat),
     legacy,
     ignored,
   });
@@ -80,6 +83,11 @@ function refusalOf(chat: ChatBody & Readonly<Record<string, unknown>>): Failure 
   for (const [param, reason] of Object.entries(refusedFields)) {
     if (chat[param] === undefined || chat[param] === null) continue;
     return invalid(param, `'${param}' is not supported: ${reason}.`, "unsupported_parameter");
+  }
+  for (const param of budgets) {
+    if ((chat[param] ?? -1) <= 0) continue;
+    const message = `'${param}' is not supported except as -1, no limit, and 0, no reasoning.`;
+    return invalid(param, message, "unsupported_value");
   }
   if (chat.modalities?.includes("audio")) {
     return invalid("modalities", "audio output is not supported", "unsupported_parameter");
@@ -93,6 +101,8 @@ function refusalOf(chat: ChatBody & Readonly<Record<string, unknown>>): Failure 
   }
   return undefined;
 }
+
+const budgets = ["thinking_budget_tokens", "reasoning_budget_tokens"] as const;
 
 function invalid(param: string, message: string, code: string): Failure {
   return { kind: "invalid", message, param, code };
@@ -119,7 +129,8 @@ function decodeAllTools(chat: ChatBody, text: string): Result<AllTools, Failure>
 
 function templateVariablesOf(chat: ChatBody): Readonly<Record<string, unknown>> {
   const effort = chat.reasoning_effort ?? undefined;
-  const thinking = chat.enable_thinking ?? (effort === "none" ? false : undefined);
+  const isOff = effort === "none" || budgets.some((name) => chat[name] === 0);
+  const thinking = chat.enable_thinking ?? (isOff ? false : undefined);
   return {
     ...chat.chat_template_kwargs,
     ...(effort === undefined ? {} : { reasoning_effort: effort }),

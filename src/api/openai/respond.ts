@@ -17,6 +17,7 @@ export type Asked = {
   readonly choices: number;
   readonly stream: boolean;
   readonly includeUsage: boolean;
+  readonly pingMs: number | undefined;
   readonly ignored: readonly string[];
 };
 
@@ -30,7 +31,7 @@ export type Encoding = {
 export async function respond(
   service: Service,
   http: Request,
-  { id, requests, choices, stream, includeUsage, ignored }: Asked,
+  { id, requests, choices, stream, includeUsage, pingMs, ignored }: Asked,
   encoding: Encoding,
 ): Promise<Response> {
   const gone = new AbortController();
@@ -44,7 +45,7 @@ export async function respond(
   const headers = responseHeaders(answers.value, ignored);
   if (stream) {
     const onCancel = () => gone.abort();
-    return sseResponse(encoding.stream(frame, events), { pingMs: service.pingMs, headers, onCancel });
+    return sseResponse(encoding.stream(frame, events), { pingMs: pingMs ?? service.pingMs, headers, onCancel });
   }
   const encoded = await encoding.whole(frame, events);
   return encoded.ok ? Response.json(encoded.value, { headers }) : errorResponse(encoded.failure);

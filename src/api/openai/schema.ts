@@ -34,6 +34,8 @@ export const chatBody = open({
     ),
   ),
   enable_thinking: optional(Type.Boolean()),
+  thinking_budget_tokens: optional(Type.Integer({ minimum: -1 })),
+  reasoning_budget_tokens: optional(Type.Integer({ minimum: -1 })),
   chat_template_kwargs: optional(Type.Record(Type.String(), Type.Unknown())),
 });
 export type ChatBody = Static<typeof chatBody>;
@@ -44,8 +46,6 @@ export const refusedFields: Readonly<Record<string, string>> = {
   web_search_options: "web search is not supported",
   grammar_triggers: "a grammar holds from the first token on",
   guided_whitespace_pattern: "use 'tenon_policy.whitespace'",
-  thinking_budget_tokens: "reasoning budgets are not supported",
-  reasoning_budget_tokens: "reasoning budgets are not supported",
 };
 
 /** Fields of the protocol that are accepted and change nothing. */
