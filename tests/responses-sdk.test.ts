@@ -202,6 +202,9 @@ test("kept responses: retrieved, listed page by page, deleted", async () => {
     listed.push(item.type === "message" ? item.content : item);
   }
   expect(listed).toMatchObject([[{ text: "one" }], [{ text: "Hello." }], [{ text: "two" }]]);
+  const [last] = (await client.responses.inputItems.list(second.id, { order: "asc" })).data.slice(-1);
+  const beyond = await client.responses.inputItems.list(second.id, { order: "asc", after: last?.id ?? "" });
+  expect(beyond.data).toEqual([]);
   await client.responses.delete(first.id);
   await expect(client.responses.retrieve(first.id).then((found) => found)).rejects.toBeInstanceOf(NotFoundError);
   expect((await client.responses.retrieve(second.id)).output_text).toBe("Hello.");

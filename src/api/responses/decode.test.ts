@@ -266,6 +266,8 @@ test("the echo shows what was asked, and fills in what the resource must have", 
     reasoning: { effort: "low", summary: null },
     tools: [{ ...weather, description: null, strict: null }, raw],
   });
+  const format = { type: "json_schema", schema: {} };
+  expect(decoded({ text: { format } }).echo).toMatchObject({ text: { format: { ...format, name: "response" } } });
 });
 
 const call = { type: "function_call", call_id: "c1", name: "weather", arguments: '{"a":1}' };
@@ -426,6 +428,9 @@ const refused: readonly (readonly [fields: object, param: string, code?: string]
   [{ temperature: 3 }, "temperature", "invalid_value"],
   [{ metadata: { a: 1 } }, "metadata.a", "invalid_type"],
   [{ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, key) => [key, ""])) }, "metadata", "invalid_value"],
+  [{ include: ["everything"] }, "include[0]", "invalid_value"],
+  [{ reasoning: { summary: "long" } }, "reasoning.summary", "invalid_value"],
+  [{ text: { verbosity: "loud" } }, "text.verbosity", "invalid_value"],
   [{ truncation: "middle" }, "truncation", "invalid_value"],
   [{ conversation: "conv_1" }, "conversation", "unsupported_parameter"],
   [{ prompt: { id: "p" } }, "prompt", "unsupported_parameter"],

@@ -24,7 +24,7 @@ export function echoOf(asked: ResponseBody): Echo {
     service_tier: "default",
     store: asked.store ?? true,
     temperature: asked.temperature ?? 1,
-    text: { ...text, format: text?.format ?? { type: "text" } },
+    text: { ...text, format: echoFormat(text?.format ?? { type: "text" }) },
     tool_choice: asked.tool_choice ?? "auto",
     tools: (asked.tools ?? []).map(echoTool),
     top_logprobs: asked.top_logprobs ?? 0,
@@ -34,8 +34,17 @@ export function echoOf(asked: ResponseBody): Echo {
   };
 }
 
+/** A schema has a name, whoever asked. */
+function echoFormat(format: unknown): unknown {
+  return isObject(format) && format["type"] === "json_schema" ? { name: "response", ...format } : format;
+}
+
 /** The protocol's resource of a function has fields that requests may leave out. */
 function echoTool(tool: unknown): unknown {
-  if (typeof tool !== "object" || tool === null || !("type" in tool) || tool.type !== "function") return tool;
+  if (!isObject(tool) || tool["type"] !== "function") return tool;
   return { description: null, parameters: null, strict: null, ...tool };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }

@@ -19,6 +19,19 @@ export type ResponseBody = Static<typeof responseBody>;
 /** How the next token is chosen, as in chats; the limit has another name here, and there is one answer. */
 const { max_tokens: _limit, n_predict: _synonym, n: _choices, stream_options: _stream, ...sampling } = samplingFields;
 
+/** What a response may include beyond the usual; most of it belongs to tools that the hosted API runs, and is never there. */
+const includes = [
+  "message.output_text.logprobs",
+  "reasoning.encrypted_content",
+  "file_search_call.results",
+  "web_search_call.results",
+  "web_search_call.action.sources",
+  "message.input_image.image_url",
+  "computer_call_output.output.image_url",
+  "code_interpreter_call.outputs",
+] as const;
+const summary = oneOf(["auto", "concise", "detailed"]);
+
 export const responseBody = open({
   ...sampling,
   model: optional(Type.String()),
@@ -30,16 +43,16 @@ export const responseBody = open({
   max_output_tokens: optional(Type.Integer({ minimum: 1, maximum: 0xffff_ffff })),
   max_tool_calls: optional(Type.Integer({ minimum: 1 })),
   top_logprobs: optional(Type.Integer({ minimum: 0, maximum: topLogprobsMax })),
-  include: optional(Type.Array(Type.String())),
+  include: optional(Type.Array(oneOf(includes))),
   tools: optional(Type.Array(Type.Unknown(), { maxItems: toolsMax })),
   tool_choice: optional(Type.Unknown()),
   parallel_tool_calls: optional(Type.Boolean()),
-  text: optional(open({ format: optional(Type.Unknown()), verbosity: optional(Type.String()) })),
+  text: optional(open({ format: optional(Type.Unknown()), verbosity: optional(oneOf(["low", "medium", "high"])) })),
   reasoning: optional(
     open({
       effort: optional(Type.String({ minLength: 1 })),
-      summary: optional(Type.String()),
-      generate_summary: optional(Type.String()),
+      summary: optional(summary),
+      generate_summary: optional(summary),
     }),
   ),
   store: optional(Type.Boolean()),
@@ -61,6 +74,11 @@ export const responseBody = open({
   chat_template_kwargs: optional(Type.Record(Type.String(), Type.Unknown())),
   ...ownFields,
 });
+
+function oneOf<T extends string>(values: readonly T[]) {
+  const literals = values.map((value) => Type.Literal(value));
+  return Type.Union(literals, { description: values.map((value) => `'${value}'`).join(", ") });
+}
 
 /** Fields that change what the answer is, refused by name because they are not honoured; the others of the protocol are harmless. */
 export const refusedFields: Readonly<Record<string, string>> = {
