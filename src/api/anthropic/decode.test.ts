@@ -62,13 +62,14 @@ test("a plain request", () => {
     },
     prefill: undefined,
     stream: false,
+    pingMs: undefined,
     display: "shown",
     ignored: [],
   });
 });
 
 test("sampling, stop sequences and stream", () => {
-  const { request, stream } = decode({
+  const { request, stream, pingMs } = decode({
     temperature: 0.5,
     top_p: 0.9,
     top_k: 40,
@@ -80,7 +81,9 @@ test("sampling, stop sequences and stream", () => {
     logit_bias: { 3: -100 },
     stop_sequences: ["END", "\n\n"],
     stream: true,
+    sse_ping_interval: 3,
   });
+  expect(pingMs).toBe(3000);
   expect(request.sampling).toEqual({
     temperature: 0.5,
     topP: 0.9,

@@ -5,7 +5,7 @@ import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { strictFailure, unreadFields } from "../fields.ts";
 import { decodeOwnFields, type NamedFormat } from "../own-fields.ts";
-import { decodeSampling } from "../sampling-fields.ts";
+import { decodeSampling, pingMsOf } from "../sampling-fields.ts";
 import type { Service } from "../service.ts";
 import { sourceAt } from "../source.ts";
 import { decodeConversation } from "./decode-conversation.ts";
@@ -20,6 +20,8 @@ export type MessagesRequest = {
   /** With what the answer has to go on, and is no part of it. */
   readonly prefill: string | undefined;
   readonly stream: boolean;
+  /** Undefined: the server's own. */
+  readonly pingMs: number | undefined;
   readonly display: Display;
   /** Fields of the body that nothing reads. */
   readonly ignored: readonly string[];
@@ -41,7 +43,7 @@ export function decodeMessages(body: JsonBody, options: Options): Result<Message
   const sampled = decodeSampling(fields, options);
   if (!sampled.ok) return sampled;
   const decoded = decodePrompt(fields, body, { ...options, ignored, ...sampled.value, tokensMax, stop });
-  return decoded.ok ? ok({ ...decoded.value, stream: fields.stream ?? false }) : decoded;
+  return decoded.ok ? ok({ ...decoded.value, stream: fields.stream ?? false, pingMs: pingMsOf(fields) }) : decoded;
 }
 
 /** The body of POST /v1/messages/count_tokens → a request that is only rendered. */
@@ -70,7 +72,7 @@ function decodePrompt(
   fields: CountBody,
   body: JsonBody,
   options: Options & Pick<Request, "sampling" | "stop" | "tokensMax"> & { readonly ignored: readonly string[] },
-): Result<Omit<MessagesRequest, "stream">, Failure> {
+): Result<Omit<MessagesRequest, "stream" | "pingMs">, Failure> {
   const refusal = refusalOf(fields) ?? (options.strictFields ? strictFailure(options.ignored) : undefined);
   if (refusal !== undefined) return fail(refusal);
   const conversation = decodeConversation(fields.system ?? undefined, fields.messages, body);

@@ -32,7 +32,7 @@ async function messages(service: Service, http: Request): Promise<Response> {
   const id = `msg_${crypto.randomUUID().replaceAll("-", "")}`;
   const decoded = decodeMessages(body.value, { ...service, id });
   if (!decoded.ok) return errorResponse(decoded.failure, requestId);
-  const { prefill, stream, display, ignored } = decoded.value;
+  const { prefill, stream, pingMs = service.pingMs, display, ignored } = decoded.value;
   const request = withPrefill(service, decoded.value.request, prefill);
   if (!request.ok) return errorResponse(request.failure, requestId);
 
@@ -43,7 +43,7 @@ async function messages(service: Service, http: Request): Promise<Response> {
   const frame: MessageFrame = { id, model, promptTokens, display, requestId };
   const headers = responseHeaders(answer.value, ignored);
   if (stream) {
-    const options = { pingMs: service.pingMs, ping: pingFrame, headers, onCancel: () => gone.abort() };
+    const options = { pingMs, ping: pingFrame, headers, onCancel: () => gone.abort() };
     return sseResponse(encodeStream(frame, events), options);
   }
   const encoded = await encodeMessage(frame, events);

@@ -15,9 +15,19 @@ export type CountBody = Static<typeof countBody>;
 const content = Type.Union([Type.String(), Type.Array(Type.Unknown())], {
   description: "a string or an array of content blocks",
 });
-const { stream, top_p, top_k, min_p, repeat_penalty, repetition_penalty } = samplingFields;
-const { frequency_penalty, presence_penalty, seed, logit_bias } = samplingFields;
-const beyond = { min_p, repeat_penalty, repetition_penalty, frequency_penalty, presence_penalty, seed, logit_bias };
+const { stream, top_p, top_k, min_p, repeat_penalty, repetition_penalty, frequency_penalty } = samplingFields;
+const { presence_penalty, seed, logit_bias, sse_ping_interval } = samplingFields;
+/** Not Anthropic's: what the other shapes have. */
+const beyond = {
+  min_p,
+  repeat_penalty,
+  repetition_penalty,
+  frequency_penalty,
+  presence_penalty,
+  seed,
+  logit_bias,
+  sse_ping_interval,
+};
 
 /** What a request says before any token is generated: all that count_tokens reads. */
 const promptFields = {
@@ -52,7 +62,6 @@ export const messagesBody = open({
   stream,
   top_p,
   top_k,
-  // Not Anthropic's: what the other shapes have.
   ...beyond,
 });
 
