@@ -112,6 +112,7 @@ test("the smallest request has every default", () => {
         truncation: "disabled",
       },
       stream: false,
+      pingMs: undefined,
       truncate: false,
       reasoningAs: "content",
       sealReasoning: false,
@@ -483,6 +484,18 @@ test("strict schemas outside of the strict subset are refused, as by the hosted 
     kind: "constraint",
     param: "tools[0].parameters",
   });
+});
+
+test("how a response is told", () => {
+  expect(decoded({ stream: true, truncation: "auto", sse_ping_interval: 2 })).toMatchObject({
+    stream: true,
+    truncate: true,
+    pingMs: 2000,
+  });
+  expect(decoded({ reasoning: { summary: "auto" } }).reasoningAs).toBe("summary");
+  expect(decoded({ reasoning: { generate_summary: "concise" } }).reasoningAs).toBe("summary");
+  expect(decoded({ reasoning: { summary: null, effort: "low" } }).reasoningAs).toBe("content");
+  expect(decoded({ include: ["reasoning.encrypted_content"] }).sealReasoning).toBe(true);
 });
 
 test("unread fields are listed, or refused where the server is strict", () => {

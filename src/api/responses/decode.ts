@@ -5,7 +5,7 @@ import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { strictFailure, unreadFields } from "../fields.ts";
 import { decodeOwnFields } from "../own-fields.ts";
-import { decodeSampling } from "../sampling-fields.ts";
+import { decodeSampling, pingMsOf } from "../sampling-fields.ts";
 import type { Service } from "../service.ts";
 import { sourceAt } from "../source.ts";
 import { strictSchemaFailure } from "../strict-schema.ts";
@@ -31,6 +31,8 @@ export type ResponseRequest = {
   readonly ownItems: number;
   readonly echo: Echo;
   readonly stream: boolean;
+  /** Undefined: the server's own. */
+  readonly pingMs: number | undefined;
   readonly truncate: boolean;
   /** How reasoning is told: as it is, or as a summary, since one was asked for. */
   readonly reasoningAs: "content" | "summary";
@@ -93,6 +95,7 @@ export function decodeResponse(
     ...items.value,
     echo: echoOf(asked),
     stream: asked.stream ?? false,
+    pingMs: pingMsOf(asked),
     truncate: asked.truncation === "auto",
     reasoningAs: (summary ?? generate_summary ?? undefined) === undefined ? "content" : "summary",
     sealReasoning: include.includes("reasoning.encrypted_content"),

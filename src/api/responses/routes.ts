@@ -57,7 +57,7 @@ async function create(service: Service, store: ResponseStore, http: Request): Pr
   const answer = await service.answer(request, signal);
   if (!answer.ok) return errorResponse(answer.failure);
   const headers = responseHeaders(answer.value, asked.ignored);
-  const stream = { pingMs: service.pingMs, headers };
+  const stream = { pingMs: asked.pingMs ?? service.pingMs, headers };
   if (!asked.echo.store) {
     const frame = frameOf(asked, answer.value, nowSeconds);
     if (asked.stream) return sseResponse(encodeStream(frame, answer.value.events), { ...stream, onCancel: cancel });
