@@ -125,6 +125,8 @@ export const grammarDepthMax = 256;
 export const repetitionMax = 2 ** 31;
 /** Positions of an automaton that a regular part of a grammar is made into; larger parts stay rules and counters. */
 export const regularWeightMax = 256;
+/** Characters between two words of a lexicon: a quote's end, a comma, a dash, and spaces around them. */
+export const separatorCharactersMax = 4;
 /** Rules that begin with each other, which are rewritten as a table of so many squared. */
 export const leftRecursionPartsMax = 64;
 

@@ -1,11 +1,13 @@
 import type { GrammarSource } from "../generation/grammar-source.ts";
 import type { Policy } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
+import { lowerChoice } from "./choice.ts";
 import type { Embedding } from "./embedding.ts";
 import { parseGbnf } from "./gbnf/parse.ts";
 import type { IrBuilder, NodeId } from "./ir.ts";
 import { lowerSchema } from "./json-schema/lower.ts";
 import type { Refusal } from "./json-schema/schema.ts";
+import { lowerLexicon } from "./lexicon/lexicon.ts";
 import { jsonStyle, schemaOptions } from "./policy.ts";
 import { lowerRules } from "./rules/lower.ts";
 
@@ -51,6 +53,10 @@ function lowerSource(embedding: Embedding, source: GrammarSource): Result<NodeId
       const rules = parseGbnf(embedding, source.text);
       return rules.ok ? lowerRules(embedding.builder, rules.value, "root", "refused") : rules;
     }
+    case "choice":
+      return lowerChoice(embedding.builder, source.texts);
+    case "lexicon":
+      return lowerLexicon(embedding.builder, source);
     default:
       return fail({ pointer: "", keyword: source.syntax, reason: "is not supported" });
   }
