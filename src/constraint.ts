@@ -12,6 +12,7 @@ import { defaultPolicy, jsonStyle, schemaOptions } from "./grammar/policy.ts";
 import { lowerGrammar } from "./grammar/source.ts";
 import { undeclaredTokens } from "./models/card.ts";
 import { readGguf } from "./models/gguf.ts";
+import { grammarTokens } from "./tokenizer/grammar-tokens.ts";
 import { jsonTokenizer } from "./tokenizer/json.ts";
 import { loadTokenizer } from "./tokenizer/load.ts";
 import type { Tokenizer } from "./tokenizer/tokenizer.ts";
@@ -251,8 +252,7 @@ function lower(builder: IrBuilder, tokenizer: Tokenizer, source: ConstraintSourc
       return lowerJson(builder, typeof schema === "string" ? schema : JSON.stringify(schema), policy);
     }
     default: {
-      const tokensOf = (text: string) => tokenizer.encode(text, { special: true });
-      const options = { tokensOf, policy: defaultPolicy, originFirst: 0 };
+      const options = { ...grammarTokens(tokenizer), policy: defaultPolicy, originFirst: 0 };
       const lowered = lowerGrammar(builder, grammarSource(source), options);
       return lowered.ok ? ok({ root: lowered.value.node, places: lowered.value.places }) : lowered;
     }

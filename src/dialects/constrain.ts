@@ -9,6 +9,7 @@ import { type Ir, type IrBuilder, irBuilder, type JsonStyle, type NodeId, type V
 import { lowerSchema, type SchemaOptions } from "../grammar/json-schema/lower.ts";
 import type { Refusal } from "../grammar/json-schema/schema.ts";
 import { lowerGrammar } from "../grammar/source.ts";
+import { grammarTokens } from "../tokenizer/grammar-tokens.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { CallableTool, Dialect } from "./dialect.ts";
 import { framer } from "./frame.ts";
@@ -160,7 +161,7 @@ function grammarNode(
   source: { readonly subject: string; readonly param: string },
 ): Result<NodeId, Failure> {
   const lowered = lowerGrammar(builder, grammar, {
-    tokensOf: (text) => tokenizer.encode(text, { special: true }),
+    ...grammarTokens(tokenizer),
     policy,
     originFirst: originsOf(sources),
   });

@@ -7,6 +7,8 @@ export type Embedding = {
   readonly builder: IrBuilder;
   /** The tokens of a text in which special tokens are read as such. */
   readonly tokensOf: (text: string) => ArrayLike<number>;
-  /** The node of a JSON Schema, given as its own text. */
-  readonly json: (schema: string) => Result<NodeId, Refusal>;
+  /** The control token of exactly this text. */
+  readonly controlToken: (text: string) => number | undefined;
+  /** The node of a JSON Schema, given as its own text; `order` of keys where the policy leaves it open. */
+  readonly json: (schema: string, order?: "any" | "schema") => Result<NodeId, Refusal>;
 };

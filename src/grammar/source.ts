@@ -10,9 +10,11 @@ import type { Refusal } from "./json-schema/schema.ts";
 import { lowerLexicon } from "./lexicon/lexicon.ts";
 import { jsonStyle, schemaOptions } from "./policy.ts";
 import { lowerRules } from "./rules/lower.ts";
+import { lowerStructuralTag } from "./structural-tag/lower.ts";
 
 export type GrammarOptions = {
   readonly tokensOf: Embedding["tokensOf"];
+  readonly controlToken: Embedding["controlToken"];
   /** Of the JSON inside. */
   readonly policy: Policy;
   /** The first `origin` of the values of schemas inside. */
@@ -29,12 +31,12 @@ export type LoweredGrammar = { readonly node: NodeId; readonly places: readonly 
 export function lowerGrammar(
   builder: IrBuilder,
   source: GrammarSource,
-  { tokensOf, policy, originFirst }: GrammarOptions,
+  { tokensOf, controlToken, policy, originFirst }: GrammarOptions,
 ): Result<LoweredGrammar, Refusal> {
   const places: string[] = [];
-  const json = (schema: string): Result<NodeId, Refusal> => {
+  const json: Embedding["json"] = (schema, order = "schema") => {
     const options = {
-      ...schemaOptions(policy, "schema"),
+      ...schemaOptions(policy, order),
       objectsOnly: false,
       originFirst: originFirst + places.length,
     };
@@ -43,16 +45,28 @@ export function lowerGrammar(
     places.push(...lowered.value.places);
     return ok(builder.node({ kind: "json", value: lowered.value.value, style: jsonStyle(policy) }));
   };
-  const node = lowerSource({ builder, tokensOf, json }, source);
+  const node = lowerSource({ builder, tokensOf, controlToken, json }, source);
   return node.ok ? ok({ node: node.value, places }) : node;
+}
+
+function lowerText(
+  embedding: Embedding,
+  text: string,
+  leftRecursion: "refused" | "rewritten",
+): Result<NodeId, Refusal> {
+  const rules = parseGbnf(embedding, text);
+  return rules.ok ? lowerRules(embedding.builder, rules.value, "root", leftRecursion) : rules;
 }
 
 function lowerSource(embedding: Embedding, source: GrammarSource): Result<NodeId, Refusal> {
   switch (source.syntax) {
-    case "gbnf": {
-      const rules = parseGbnf(embedding, source.text);
-      return rules.ok ? lowerRules(embedding.builder, rules.value, "root", "refused") : rules;
-    }
+    case "gbnf":
+      return lowerText(embedding, source.text, "refused");
+    case "structural_tag":
+      return lowerStructuralTag(embedding, source.text, {
+        ebnf: (text) => lowerText(embedding, text, "rewritten"),
+        regex: () => fail({ pointer: "", keyword: "regex", reason: "is not supported" }),
+      });
     case "choice":
       return lowerChoice(embedding.builder, source.texts);
     case "lexicon":
