@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { errorResponse } from "./api/openai-error.ts";
 import type { Service } from "./api/service.ts";
+import { product } from "./config.ts";
 import { type Log, log as standardLog } from "./generate/log.ts";
 import { ok, type Result } from "./generation/result.ts";
 import { bodyBytesMax, bodyMs, closeMs, idleTimeoutS } from "./limits.ts";
@@ -8,13 +9,15 @@ import { meterAnswers } from "./server/answer-meter.ts";
 import { createKeyring } from "./server/auth.ts";
 import { createBodies } from "./server/body.ts";
 import { createCors } from "./server/cors.ts";
-import { createDoor, healthPaths } from "./server/door.ts";
+import { createDoor } from "./server/door.ts";
 import { createHttpMeter } from "./server/http-meter.ts";
 import { type Listening, listen } from "./server/listen.ts";
 import { engineMetrics, processMetrics } from "./server/metrics.ts";
+import { openapiDocument } from "./server/openapi.ts";
+import { healthPaths, ownDocument } from "./server/own-routes.ts";
 import { prometheusType } from "./server/prometheus.ts";
 import { createRateLimit } from "./server/rate-limit.ts";
-import { mountRooms } from "./server/rooms.ts";
+import { mountRooms, roomDocuments } from "./server/rooms.ts";
 import { createRoutes } from "./server/routes.ts";
 import { createVisits, type Visits } from "./server/visits.ts";
 
@@ -58,20 +61,24 @@ export function startServer(service: Service, options: ServerOptions): Result<Se
       ? errorResponse({ kind: "overloaded", message: "The server is stopping." })
       : Response.json({ status: "ok" });
   const metrics = () => engineMetrics(service.status()) + answers.text() + meter.text() + processMetrics();
+  const keyring = createKeyring(options.apiKeys ?? []);
 
   const app = new Elysia({ normalize: false })
     .onError(({ error }) => {
       throw error;
     })
     .get("/metrics", () => new Response(metrics(), { headers: { "content-type": prometheusType } }))
+    .get("/openapi.json", () => Response.json(document))
     .use(mountRooms(answers.service));
   for (const path of healthPaths) app.get(path, health);
+  const documents = [ownDocument, ...roomDocuments];
+  const document = openapiDocument(app.routes, documents, { version: product.version, open: keyring.open });
 
   const { requestsPerMinute } = options;
   const door = createDoor({
     routes: createRoutes(app.routes),
     handle: async (http) => app.handle(http),
-    keyring: createKeyring(options.apiKeys ?? []),
+    keyring,
     cors: createCors(options.corsOrigins ?? []),
     rateLimit: requestsPerMinute === undefined ? undefined : createRateLimit(requestsPerMinute),
     bodies: createBodies({ bytesMax: options.bodyBytesMax ?? bodyBytesMax, timeoutMs: options.bodyMs ?? bodyMs }),

@@ -7,6 +7,7 @@ import type { Bodies } from "./body.ts";
 import type { Cors } from "./cors.ts";
 import { deliver } from "./deliver.ts";
 import type { HttpMeter } from "./http-meter.ts";
+import { healthPaths } from "./own-routes.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { type NamedRoom, roomOf } from "./rooms.ts";
 import type { Routes } from "./routes.ts";
@@ -34,9 +35,6 @@ export type DoorOptions = {
   /** Whether nothing new is taken. */
   readonly stopping: () => boolean;
 };
-
-/** Open to everybody at all times: how a server is asked whether it lives. */
-export const healthPaths: readonly string[] = ["/", "/health", "/v1/health"];
 
 /**
  * The way of every HTTP request: preflight, key, rate, route, body; then a room; then what every answer carries, and the line in the log.

@@ -1,9 +1,13 @@
 import { Elysia } from "elysia";
 import { errorResponse as anthropicError } from "../api/anthropic/error.ts";
+import { anthropicDocument } from "../api/anthropic/operations.ts";
 import { claims as anthropicClaims, anthropicRoutes } from "../api/anthropic/routes.ts";
+import { openaiDocument } from "../api/openai/operations.ts";
 import { openaiRoutes } from "../api/openai/routes.ts";
 import { errorResponse } from "../api/openai-error.ts";
+import type { RoomDocument } from "../api/operation.ts";
 import { errorResponse as responsesError } from "../api/responses/error.ts";
+import { responsesDocument } from "../api/responses/operations.ts";
 import { claims as responsesClaims, responsesRoutes } from "../api/responses/routes.ts";
 import type { Room } from "../api/room.ts";
 import type { Service } from "../api/service.ts";
@@ -24,6 +28,9 @@ export function mountRooms(service: Service) {
     .use(responsesRoutes(service))
     .use(openaiRoutes(service));
 }
+
+/** What every room says of its routes. */
+export const roomDocuments: readonly RoomDocument[] = [openaiDocument, responsesDocument, anthropicDocument];
 
 /** Whose shape an answer on this path has, whatever happens to it. */
 export function roomOf(path: string, headers: Headers): NamedRoom {

@@ -98,23 +98,23 @@ function syntaxOf(text: string | null | undefined): "gbnf" | "lark" {
 }
 
 const checkFormat = checker(open({ type: Type.String() }));
-const checkJsonSchema = checker(
-  open({
-    json_schema: open({
-      name: optional(
-        Type.String({
-          pattern: "^[a-zA-Z0-9_-]{1,64}$",
-          description: "a name of 1 to 64 letters, digits, '_' and '-'",
-        }),
-      ),
-      description: optional(Type.String()),
-      schema,
-      strict: optional(Type.Boolean()),
-    }),
+export const jsonSchemaFormat = open({
+  json_schema: open({
+    name: optional(
+      Type.String({
+        pattern: "^[a-zA-Z0-9_-]{1,64}$",
+        description: "a name of 1 to 64 letters, digits, '_' and '-'",
+      }),
+    ),
+    description: optional(Type.String()),
+    schema,
+    strict: optional(Type.Boolean()),
   }),
-);
+});
 /** llama.cpp's spelling of a schema. */
-const checkJsonObject = checker(open({ schema: optional(schema) }));
+export const jsonObjectFormat = open({ schema: optional(schema) });
+const checkJsonSchema = checker(jsonSchemaFormat);
+const checkJsonObject = checker(jsonObjectFormat);
 const checkGrammar = checker(open({ grammar: Type.String({ minLength: 1 }) }));
 
 function decodeResponseFormat(value: unknown, text: string): Result<AnswerFormat, Failure> {

@@ -83,8 +83,7 @@ export const completionBody = open({
     [
       Type.String(),
       Type.Array(token, { minItems: 1 }),
-      Type.Array(Type.String(), many),
-      Type.Array(Type.Array(token, { minItems: 1 }), many),
+      Type.Array(Type.Union([Type.String(), Type.Array(token, { minItems: 1 })]), many),
       Type.Null(),
     ],
     { description: `a string, an array of tokens, or an array of up to ${promptsMax} of either` },

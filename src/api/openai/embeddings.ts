@@ -39,7 +39,7 @@ export function decodeEmbedding(
 const token = Type.Integer({ minimum: 0, maximum: 0xffff_ffff });
 const text = Type.String({ minLength: 1 });
 const many = { minItems: 1, maxItems: embeddingInputsMax } as const;
-const embeddingBody = open({
+export const embeddingBody = open({
   model: optional(Type.String()),
   input: Type.Union(
     [

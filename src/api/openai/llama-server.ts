@@ -52,7 +52,7 @@ export function inputTokens(service: Service, body: JsonBody): Result<object, Fa
 export function props(service: Service): object {
   const { contextMax, template, bos, eos, id, file } = service.describe();
   return {
-    default_generation_settings: { n_ctx: contextMax },
+    default_generation_settings: { n_ctx: contextMax, params: samplingDefaults },
     total_slots: service.status().slots,
     model_alias: id,
     model_path: file ?? id,
@@ -63,6 +63,18 @@ export function props(service: Service): object {
     build_info: "tenon",
   };
 }
+
+/** Where a request says nothing; -1 is a fresh seed. */
+const samplingDefaults = {
+  seed: -1,
+  temperature: 1,
+  top_k: 0,
+  top_p: 1,
+  min_p: 0,
+  repeat_penalty: 1,
+  frequency_penalty: 0,
+  presence_penalty: 0,
+};
 
 /** GET /slots: which slot a request is in is the engine's own business; how many are taken is known. */
 export function slots(service: Service): object {
@@ -76,15 +88,16 @@ export function slots(service: Service): object {
   }));
 }
 
-const checkTokenize = checker(
-  open({
-    content: Type.String(),
-    add_special: optional(Type.Boolean()),
-    parse_special: optional(Type.Boolean()),
-    with_pieces: optional(Type.Boolean()),
-  }),
-);
-const checkDetokenize = checker(open({ tokens: Type.Array(Type.Integer({ minimum: 0, maximum: 0xffff_ffff })) }));
+export const tokenizeBody = open({
+  content: Type.String(),
+  add_special: optional(Type.Boolean()),
+  parse_special: optional(Type.Boolean()),
+  with_pieces: optional(Type.Boolean()),
+});
+export const detokenizeBody = open({ tokens: Type.Array(Type.Integer({ minimum: 0, maximum: 0xffff_ffff })) });
+
+const checkTokenize = checker(tokenizeBody);
+const checkDetokenize = checker(detokenizeBody);
 
 function promptOf(service: Service, body: JsonBody): ReturnType<Service["prompt"]> {
   const decoded = decodeChat(body, { id: "prompt", service });
