@@ -120,6 +120,10 @@ test("a completion for every form of prompt", async () => {
       [[72], [105]],
       ["H", "i"],
     ],
+    [
+      ["a", [72, 105]],
+      ["a", "Hi"],
+    ],
   ] as const;
   for (const [prompt, texts] of prompts) {
     const before = requests.length;
@@ -262,7 +266,7 @@ test("llama-server's ways to look inside", async () => {
     input_tokens: tokens,
   });
   expect((await ask("/props")).body).toMatchObject({
-    default_generation_settings: { n_ctx: 4096 },
+    default_generation_settings: { n_ctx: 4096, params: { temperature: 1, seed: -1 } },
     total_slots: 4,
     chat_template: "{{ messages }}",
     modalities: { vision: false, audio: false },

@@ -75,6 +75,7 @@ test.each([
   [{ tenon_hold_calls: true }, { holdCalls: true }],
   [{ response_format: { type: "text" } }, { answer: { kind: "text" } }],
   [{ response_format: { type: "json_object" } }, { answer: { kind: "json_object" } }],
+  [{ add_generation_prompt: false }, { templateVariables: { add_generation_prompt: false } }],
   [{ thinking_budget_tokens: 0 }, { templateVariables: { enable_thinking: false } }],
   [{ reasoning_budget_tokens: -1 }, { templateVariables: {} }],
   [{ reasoning_effort: "none" }, { templateVariables: { reasoning_effort: "none", enable_thinking: false } }],

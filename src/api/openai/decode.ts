@@ -135,5 +135,6 @@ function templateVariablesOf(chat: ChatBody): Readonly<Record<string, unknown>> 
     ...chat.chat_template_kwargs,
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
     ...(thinking === undefined ? {} : { enable_thinking: thinking }),
+    ...(typeof chat.add_generation_prompt === "boolean" ? { add_generation_prompt: chat.add_generation_prompt } : {}),
   };
 }

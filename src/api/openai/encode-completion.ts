@@ -83,7 +83,8 @@ export async function* encodeCompletionStream(
     }
   }
   if (frame.includeUsage) {
-    yield sseData({ ...start, choices: [], usage: encodeUsage(sumUsage(usages, frame.choicesPerPrompt)) });
+    const usage = sumUsage(usages, frame.choicesPerPrompt);
+    yield sseData({ ...start, choices: [], usage: encodeUsage(usage), timings: encodeTimings(usage) });
   }
   yield sseDone;
 }

@@ -104,7 +104,7 @@ test("usage comes after the finish when it is asked for, and null before", async
       chunk({ role: "assistant", content: "" }, null, { usage: null }),
       chunk({ content: "a" }, null, { usage: null }),
       chunk({}, "stop", { usage: null, timings }),
-      `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_700_000_000, model: "M", system_fingerprint: fingerprint, choices: [], usage: wireUsage })}\n\n`,
+      `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_700_000_000, model: "M", system_fingerprint: fingerprint, choices: [], usage: wireUsage, timings })}\n\n`,
       "data: [DONE]\n\n",
     ].join(""),
   );

@@ -66,7 +66,8 @@ export async function* encodeStream(
   }
   if (frame.includeUsage) {
     const usages = answers.flatMap(({ usage }) => usage ?? []);
-    yield sseData({ ...start, choices: [], usage: encodeUsage(sumUsage(usages, frame.choicesPerPrompt)) });
+    const usage = sumUsage(usages, frame.choicesPerPrompt);
+    yield sseData({ ...start, choices: [], usage: encodeUsage(usage), timings: encodeTimings(usage) });
   }
   yield sseDone;
 }

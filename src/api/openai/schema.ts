@@ -34,6 +34,7 @@ export const chatBody = open({
     ),
   ),
   enable_thinking: optional(Type.Boolean()),
+  add_generation_prompt: optional(Type.Boolean()),
   thinking_budget_tokens: optional(Type.Integer({ minimum: -1 })),
   reasoning_budget_tokens: optional(Type.Integer({ minimum: -1 })),
   chat_template_kwargs: optional(Type.Record(Type.String(), Type.Unknown())),
