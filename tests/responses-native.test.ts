@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import Ajv from "ajv";
 import type OpenAI from "openai";
 import { checkedClient } from "./fixtures/checked-openai.ts";
+import { noiseServers } from "./fixtures/noise-servers.ts";
+import { oneOf, seededRandom } from "./fixtures/random.ts";
 import { modelPath, startTenon } from "./fixtures/running.ts";
 
 const path = modelPath("SmolLM2-135M-Instruct.Q4_1.gguf");
@@ -107,4 +110,57 @@ describe.skipIf(path === undefined)("the default model (skipped without its file
     });
     expect(next.usage?.input_tokens).toBeGreaterThan(found.usage?.input_tokens ?? 0);
   });
+});
+
+const vocabulary = modelPath("Qwen2.5-Coder-0.5B-Instruct-Q4_K_M.gguf");
+const [server] = vocabulary === undefined ? [] : noiseServers(vocabulary);
+describe.skipIf(server === undefined)("noise (skipped without the vocabulary's file or the shared data)", () => {
+  const random = seededRandom();
+  const parameters = {
+    type: "object",
+    properties: { city: { type: "string", maxLength: 12 }, days: { type: "integer", minimum: 0, maximum: 9 } },
+    required: ["city"],
+    additionalProperties: false,
+  };
+  const weather = { type: "function", name: "weather", parameters, strict: false } as const;
+  const tools: OpenAI.Responses.Tool[] = [weather, { type: "custom", name: "note" }];
+
+  test("whatever the model says, stream and answer are the same, and every call fits", async () => {
+    const tenon = await startTenon(server?.flags ?? []);
+    const { client, faults } = checkedClient(tenon.server.url);
+    let calls = 0;
+    for (let each = 0; each < 8; each++) {
+      const asked: OpenAI.Responses.ResponseCreateParamsNonStreaming & { seed: number } = {
+        model: "any",
+        input: "Say or call something.",
+        tools,
+        tool_choice: oneOf(random, ["auto", "required", { type: "custom", name: "note" }]),
+        parallel_tool_calls: random(2) === 0,
+        max_output_tokens: 60 + random(60),
+        temperature: oneOf(random, [0.7, 1.5, 2]),
+        seed: random(2 ** 31),
+      };
+      const whole = await client.responses.create(asked);
+      const streamed = await client.responses.stream({ ...asked, stream: true }).finalResponse();
+      expect(streamed.output.map(contentOf)).toEqual(whole.output.map(contentOf));
+      expect(streamed.status).toBe(whole.status);
+      for (const item of whole.output) {
+        if (item.type === "function_call") expect(isWeather(JSON.parse(item.arguments))).toBe(true);
+        if (item.type !== "message") calls++;
+      }
+    }
+    await tenon.stop(0);
+    expect(await faults()).toEqual([]);
+    expect(calls).toBeGreaterThan(2);
+  });
+
+  const isWeather = new Ajv().compile(parameters);
+
+  /** What an item says, without the ids. */
+  function contentOf(item: OpenAI.Responses.ResponseOutputItem): unknown {
+    if (item.type === "message")
+      return item.content.map((part) => (part.type === "output_text" ? part.text : part.type));
+    if (item.type === "function_call") return [item.name, item.arguments];
+    return item.type === "custom_tool_call" ? [item.name, item.input] : item.type;
+  }
 });
