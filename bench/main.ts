@@ -7,6 +7,7 @@ const bench = defineCommand({
     calls: async () => (await import("./calls.ts")).calls,
     decode: async () => (await import("./decode.ts")).decode,
     drafts: async () => (await import("./drafts.ts")).drafts,
+    "draft-speed": async () => (await import("./draft-speed.ts")).draftSpeed,
     mask: async () => (await import("./mask.ts")).mask,
     logits: async () => (await import("./logits.ts")).logits,
     fuzz: async () => (await import("./fuzz.ts")).fuzz,

@@ -130,6 +130,7 @@ pub const RequestOptions = extern struct {
     /// Alternatives, or none.
     logprobs: u32,
     step: u32,
+    drafts: u32,
     top_k: u32,
     top_p: f32,
     min_p: f32,
@@ -436,6 +437,7 @@ pub fn requestSubmit(
         .tokens_max = given.tokens_max,
         .logprobs = if (given.logprobs == none) null else given.logprobs,
         .step = given.step != 0,
+        .drafts = given.drafts != 0,
     }, &misfit, &report) catch |err| {
         if (err == error.Context) to.* = .{ .handle = 0, .needed = misfit.needed, .context_max = misfit.context_max };
         return failed(err);

@@ -27,6 +27,10 @@ pub const scheduler = struct {
     /// Tokens that may be written before nothing but the shortest ending fits; from here on a refusal counts as the closing rule at
     /// work. With more to spare it only shapes the answer, and looking for it would double the price of masks.
     pub const closing_spare_tokens = 32;
+    /// Tokens of a draft: with the one before them they are the rows that threads compute without meeting for the small work.
+    pub const draft_tokens = model.replicated_rows_max - 1;
+    /// Rows of a decoding pass up to which drafts are taken along: beyond, a row costs about what it saves.
+    pub const draft_rows = 8;
     /// Bytes of a reason that is told to people.
     pub const message_bytes = 256;
 
@@ -94,6 +98,8 @@ pub const model = struct {
     pub const files_max = 256;
     /// Sequences of one forward call.
     pub const items_max = scheduler.slots_max;
+    /// Rows of one pass whose logits are wanted.
+    pub const outputs_max = items_max + scheduler.draft_rows;
     /// Tokens computed in one pass; a longer prompt takes several. Bounds the activations in memory: at this size weights are read
     /// often enough per pass that more would not be faster.
     pub const pass_rows_max = 512;

@@ -37,8 +37,9 @@ pub const Item = struct {
     sequence: *Sequence,
     /// At least one.
     tokens: []const u32,
-    /// f32 (vocabulary_count), for the last token; null when nobody asks.
+    /// f32 (outputs, vocabulary_count), for the last tokens; null when nobody asks.
     logits: ?[*]f32,
+    outputs: u32 = 1,
 };
 
 pub const Model = struct {
@@ -133,7 +134,7 @@ pub const Model = struct {
         var longest: u32 = 0;
         errdefer for (items) |item| item.sequence.releaseUnused();
         for (items) |item| {
-            std.debug.assert(item.tokens.len > 0);
+            std.debug.assert(item.outputs > 0 and item.tokens.len >= item.outputs);
             for (item.tokens) |token| std.debug.assert(token < model.vocabulary_count);
             if (item.tokens.len > model.context_max - item.sequence.len) return error.ContextFull;
             const len = item.sequence.len + @as(u32, @intCast(item.tokens.len));
@@ -142,7 +143,7 @@ pub const Model = struct {
         }
         for (&model.angles) |*angles| try angles.extend(model.gpa, longest);
 
-        var rest: Rest = .{ .items = items };
+        var rest: Rest = .{ .items = items, .vocabulary = model.vocabulary_count };
         var pass: Pass = undefined;
         while (rest.take(&pass)) try model.runPass(&pass, cancel);
         for (items) |item| item.sequence.len += @intCast(item.tokens.len);
@@ -192,7 +193,7 @@ const Pass = struct {
     rows: u32,
     spans: [limits.items_max]backend.Span,
     spans_count: u32,
-    outputs: [limits.items_max]backend.Output,
+    outputs: [limits.outputs_max]backend.Output,
     outputs_count: u32,
 
     fn step(pass: *const Pass) backend.Step {
@@ -207,6 +208,7 @@ const Pass = struct {
 /// What of the items no pass has computed yet.
 const Rest = struct {
     items: []const Item,
+    vocabulary: u32,
     /// Tokens of the first item that are computed.
     done: u32 = 0,
 
@@ -224,15 +226,25 @@ const Rest = struct {
             pass.spans_count += 1;
             pass.rows += count;
             rest.done += count;
+            rest.want(pass, item, count);
             if (count < left.len) break;
-            if (item.logits) |logits| {
-                pass.outputs[pass.outputs_count] = .{ .row = pass.rows - 1, .logits = logits };
-                pass.outputs_count += 1;
-            }
             rest.items = rest.items[1..];
             rest.done = 0;
         }
         return pass.rows > 0;
+    }
+
+    /// Of the item's tokens up to `done`, the last `count` of which are the pass's last rows, those whose logits are asked for.
+    fn want(rest: *const Rest, pass: *Pass, item: *const Item, count: u32) void {
+        const logits = item.logits orelse return;
+        const first = @as(u32, @intCast(item.tokens.len)) - item.outputs;
+        for (@max(first, rest.done - count)..@max(first, rest.done)) |token| {
+            pass.outputs[pass.outputs_count] = .{
+                .row = pass.rows - (rest.done - @as(u32, @intCast(token))),
+                .logits = logits + (token - first) * rest.vocabulary,
+            };
+            pass.outputs_count += 1;
+        }
     }
 };
 

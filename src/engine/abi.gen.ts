@@ -1,6 +1,6 @@
 // Written by `bun run abi` from zig/abi.zig.
 
-export const fingerprint = 0x8701924a;
+export const fingerprint = 0x06a32a31;
 
 /** Parameter and result types by exported name. */
 export const functions = {
@@ -200,7 +200,7 @@ export const structs = {
     },
   },
   RequestOptions: {
-    bytes: 64,
+    bytes: 72,
     fields: {
       seed: ["f64", 0],
       grammar: ["u32", 8],
@@ -210,13 +210,14 @@ export const structs = {
       tokens_max: ["u32", 24],
       logprobs: ["u32", 28],
       step: ["u32", 32],
-      top_k: ["u32", 36],
-      top_p: ["f32", 40],
-      min_p: ["f32", 44],
-      temperature: ["f32", 48],
-      repeat_penalty: ["f32", 52],
-      frequency_penalty: ["f32", 56],
-      presence_penalty: ["f32", 60],
+      drafts: ["u32", 36],
+      top_k: ["u32", 40],
+      top_p: ["f32", 44],
+      min_p: ["f32", 48],
+      temperature: ["f32", 52],
+      repeat_penalty: ["f32", 56],
+      frequency_penalty: ["f32", 60],
+      presence_penalty: ["f32", 64],
     },
   },
   RequestReport: {

@@ -52,6 +52,8 @@ export type EngineRequest = {
   readonly logprobs: number | undefined;
   /** Park after every step until `release`, with logits and mask open to JavaScript. */
   readonly step: boolean;
+  /** False: compute every token by itself. Drafts of what has to come change the time, and nothing else. */
+  readonly drafts?: boolean;
 };
 
 /** One running request: its events in order, the last one `finish`. Breaking out of the loop cancels it. */

@@ -146,6 +146,37 @@ test("noise writes a valid value each time, within any limit that has room for o
   }
 });
 
+test("a draft changes nothing of an answer but its time", async () => {
+  using grammar = compile((builder) => {
+    const items = [
+      builder.node({ kind: "bytes", bytes: utf8.encode("<call> what has to come ") }),
+      person(builder),
+      builder.node({ kind: "bytes", bytes: utf8.encode(" </call>") }),
+    ];
+    return builder.node({ kind: "repeat", item: builder.node({ kind: "sequence", items }), min: 1, max: 3 });
+  });
+  for (let seed = 0; seed < 60; seed++) {
+    const request = {
+      grammar,
+      seed,
+      tokensMax: grammar.costMin + seed * 3,
+      temperature: 1.3,
+      frequencyPenalty: seed % 2 === 0 ? 0 : 0.5,
+      logprobs: seed % 3 === 0 ? 2 : undefined,
+    };
+    const [drafted, single] = await Promise.all([
+      run(native.engine, request),
+      run(native.engine, { ...request, drafts: false }),
+    ]);
+    expect(textAndTokens(drafted)).toEqual(textAndTokens(single));
+  }
+});
+
+function textAndTokens({ bytes, events, finish }: Awaited<ReturnType<typeof run>>) {
+  const { promptMs: _, completionMs: __, ...timings } = finish.timings;
+  return { bytes, tokens: events.filter(({ kind }) => kind === "token"), reason: finish.reason, timings };
+}
+
 test("a limit or a context without room for the shortest answer is refused before it runs", () => {
   using grammar = compile(person);
   const { costMin } = grammar;

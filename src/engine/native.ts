@@ -164,6 +164,7 @@ function submit(library: Library, model: number, request: EngineRequest): Result
     tokens_max: request.tokensMax,
     logprobs: request.logprobs ?? none,
     step: request.step ? 1 : 0,
+    drafts: request.drafts === false ? 0 : 1,
     top_k: request.topK,
     top_p: request.topP,
     min_p: request.minP,

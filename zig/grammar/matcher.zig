@@ -230,6 +230,21 @@ pub const Matcher = struct {
         return count;
     }
 
+    /// Writes tokens that `forced` text would usually be written with into `out` and returns their number: each the longest that fits.
+    pub fn draft(self: *Matcher, out: []u32) Error!u32 {
+        var bytes: [draft_bytes]u8 = undefined;
+        const text = bytes[0..try self.forced(&bytes)];
+        var at: usize = 0;
+        for (out, 0..) |*token, index| {
+            var longest: Longest = .{ .program = self.program };
+            self.program.vocabulary.trie.prefixes(text[at..], &longest);
+            if (longest.token == none) return @intCast(index);
+            token.* = longest.token;
+            at += longest.length;
+        }
+        return @intCast(out.len);
+    }
+
     fn onlyByte(self: *Matcher, at: Reached) Error!?u8 {
         var bytes: first_room.ByteSet = .empty;
         for (self.graph.nodesOf(at.state)) |id| bytes.setUnion(first_room.bytesOf(self.graph, &self.graph.nodes.items[id]));
@@ -619,6 +634,26 @@ const Reading = struct {
     spent: u32 = 0,
     /// What the bytes are for that no segment has had yet.
     labels: std.ArrayList(Label) = .empty,
+};
+
+/// More than the tokens of a draft write.
+const draft_bytes = 64;
+
+/// The longest token of a text's beginnings.
+const Longest = struct {
+    program: *const Program,
+    token: u32 = none,
+    length: u32 = 0,
+
+    pub fn found(self: *Longest, entry: u32, length: u32) void {
+        var token = entry;
+        while (token != none) : (token = self.program.vocabulary.twins[token]) {
+            if (self.program.isNamed(token)) continue;
+            self.token = token;
+            self.length = length;
+            return;
+        }
+    }
 };
 
 /// What accepting a token changes.

@@ -55,7 +55,7 @@ pub const Cpu = struct {
                 .residual = try floats(arena, limits.replicated_rows_max, manifest.embedding),
                 .activations = try .init(arena, level, &.{
                     .{ limits.replicated_rows_max, widest },
-                    .{ limits.items_max, manifest.embedding },
+                    .{ limits.outputs_max, manifest.embedding },
                 }),
                 .row = try floats(arena, 1, @max(widest, manifest.key_length)),
                 .products = try floats(arena, 1, limits.product_scratch_elements),
@@ -85,7 +85,7 @@ pub const Cpu = struct {
 
     /// Runs `graph` over the step; false when `cancel` was seen before its end.
     pub fn run(cpu: *Cpu, graph: anytype, step: *const Step, lanes: u32, cancel: *const std.atomic.Value(bool)) bool {
-        std.debug.assert(step.tokens.len <= limits.pass_rows_max and step.outputs.len <= limits.items_max);
+        std.debug.assert(step.tokens.len <= limits.pass_rows_max and step.outputs.len <= limits.outputs_max);
         const Run = struct {
             cpu: *Cpu,
             graph: @TypeOf(graph),

@@ -201,6 +201,19 @@ test "logits do not depend on threads, chunks or company" {
             try std.testing.expectEqualSlices(f32, &expected_long, &a);
             try std.testing.expectEqualSlices(f32, &expected_short, &b);
 
+            // Logits of several rows, over the end of a pass too.
+            const several = try gpa.alloc(f32, 3 * model.vocabulary_count);
+            defer gpa.free(several);
+            const pass_end = limits.pass_rows_max + 1;
+            const three = try model.sequenceCreate();
+            defer model.sequenceDestroy(three);
+            try model.forward(&.{.{ .sequence = three, .tokens = long[0..pass_end], .logits = several.ptr, .outputs = 3 }}, &never);
+            for (0..3) |row| {
+                var expected: [100]f32 = @splat(0);
+                try logitsOf(model, long[0 .. pass_end - 2 + row], &.{}, &expected);
+                try std.testing.expectEqualSlices(f32, expected[0..model.vocabulary_count], several[row * model.vocabulary_count ..][0..model.vocabulary_count]);
+            }
+
             // What was cut off leaves nothing behind.
             two.truncate(20);
             try model.forward(&.{.{ .sequence = two, .tokens = short[0..5], .logits = null }}, &never);

@@ -11,8 +11,8 @@ pub const Backend = union(enum) {
 
     pub const Sequence = union(enum) { noise: *Noise.Sequence, model: *models.Sequence };
 
-    /// Tokens to append to a sequence, and where the logits of the last one go, if anywhere.
-    pub const Item = struct { sequence: Sequence, tokens: []const u32, logits: ?[*]f32 };
+    /// Tokens to append to a sequence, and where the logits of the last `outputs` of them go, if anywhere.
+    pub const Item = struct { sequence: Sequence, tokens: []const u32, logits: ?[*]f32, outputs: u32 = 1 };
 
     pub const Error = error{ Cancelled, ContextFull, OutOfMemory };
 
@@ -51,19 +51,27 @@ pub const Backend = union(enum) {
         }
     }
 
+    /// Forgets the last tokens of a sequence.
+    pub fn sequenceDrop(backend: Backend, sequence: Sequence, tokens: u32) void {
+        switch (backend) {
+            .noise => |noise| noise.drop(sequence.noise, tokens),
+            .model => sequence.model.truncate(sequence.model.len - tokens),
+        }
+    }
+
     /// Computes all items in one pass. On failure every sequence is as long as it was.
     pub fn forward(backend: Backend, items: []const Item, cancel: *const std.atomic.Value(bool)) Error!void {
         switch (backend) {
             .noise => |noise| {
                 var own: [limits.slots_max]Noise.Item = undefined;
                 for (own[0..items.len], items) |*to, from|
-                    to.* = .{ .sequence = from.sequence.noise, .tokens = from.tokens, .logits = from.logits };
+                    to.* = .{ .sequence = from.sequence.noise, .tokens = from.tokens, .logits = from.logits, .outputs = from.outputs };
                 try noise.forward(own[0..items.len], cancel);
             },
             .model => |model| {
                 var own: [limits.slots_max]models.Item = undefined;
                 for (own[0..items.len], items) |*to, from|
-                    to.* = .{ .sequence = from.sequence.model, .tokens = from.tokens, .logits = from.logits };
+                    to.* = .{ .sequence = from.sequence.model, .tokens = from.tokens, .logits = from.logits, .outputs = from.outputs };
                 try model.forward(own[0..items.len], cancel);
             },
         }

@@ -32,6 +32,8 @@ pub const Scheduler = struct {
     logits: []align(std.heap.page_size_min) f32,
     /// (slots, words), likewise.
     masks: []align(std.heap.page_size_min) u32,
+    /// (slots, draft_tokens + 1, tokens) of passes with drafts; pages that no slot drafted in take no memory.
+    draft_logits: []align(std.heap.page_size_min) f32,
     ring: Ring,
     wake: Wake,
     queue_max: u32,
@@ -58,6 +60,9 @@ pub const Scheduler = struct {
         errdefer stdx.freePages(gpa, logits);
         const masks = try stdx.allocPages(u32, gpa, options.slots * @as(usize, words));
         errdefer stdx.freePages(gpa, masks);
+        const draft_rows = limits.draft_tokens + 1;
+        const draft_logits = try stdx.allocPages(f32, gpa, options.slots * draft_rows * @as(usize, vocabulary.count));
+        errdefer stdx.freePages(gpa, draft_logits);
         const ring_bytes = try gpa.alloc(u8, options.ring_bytes);
         errdefer gpa.free(ring_bytes);
         const own_slots = try gpa.alloc(Slot, options.slots);
@@ -68,6 +73,7 @@ pub const Scheduler = struct {
             .slots = own_slots,
             .logits = logits,
             .masks = masks,
+            .draft_logits = draft_logits,
             .ring = .init(ring_bytes),
             .wake = try .init(),
             .queue_max = options.queue_max,
@@ -79,6 +85,8 @@ pub const Scheduler = struct {
             .index = @intCast(i),
             .logits = logits[i * vocabulary.count ..][0..vocabulary.count],
             .mask = masks[i * words ..][0..words],
+            .row = logits[i * vocabulary.count ..][0..vocabulary.count],
+            .draft_logits = draft_logits[i * draft_rows * vocabulary.count ..][0 .. draft_rows * vocabulary.count],
         };
         return self;
     }
@@ -96,6 +104,7 @@ pub const Scheduler = struct {
         self.wake.deinit();
         self.gpa.free(self.slots);
         self.gpa.free(self.ring.bytes);
+        stdx.freePages(self.gpa, self.draft_logits);
         stdx.freePages(self.gpa, self.masks);
         stdx.freePages(self.gpa, self.logits);
         self.shared.deinit();
@@ -167,18 +176,22 @@ pub const Scheduler = struct {
         var members: [limits.slots_max]*Slot = undefined;
         var count: usize = 0;
         for (self.slots) |*slot| if (slot.waitsFor(.decode)) {
-            items[count] = .{ .sequence = slot.sequence.?, .tokens = (&slot.last)[0..1], .logits = slot.logits.ptr };
             members[count] = slot;
             count += 1;
         };
         if (count == 0) return false;
+        var spare = limits.draft_rows -| count;
+        for (members[0..count], items[0..count]) |slot, *item| {
+            item.* = slot.next(@intCast(spare));
+            spare -= item.outputs - 1;
+        }
         // One step is shorter than anyone waits for a cancelled one.
         if (self.shared.backend.forward(items[0..count], &never)) |_| {
-            for (members[0..count]) |slot| slot.ready();
+            for (members[0..count]) |slot| slot.decoded();
         } else |_| {
             // One sequence may have no room left; it must not end the others.
             for (members[0..count], items[0..count]) |slot, item|
-                if (self.shared.backend.forward(&.{item}, &never)) |_| slot.ready() else |err| slot.fail(reasonOf(err));
+                if (self.shared.backend.forward(&.{item}, &never)) |_| slot.decoded() else |err| slot.fail(reasonOf(err));
         }
         return true;
     }

@@ -37,7 +37,7 @@ pub const Noise = struct {
         tokens: std.ArrayList(u32) = .empty,
     };
 
-    pub const Item = struct { sequence: *Sequence, tokens: []const u32, logits: ?[*]f32 };
+    pub const Item = struct { sequence: *Sequence, tokens: []const u32, logits: ?[*]f32, outputs: u32 = 1 };
 
     pub fn create(gpa: Allocator, options: Options) error{OutOfMemory}!*Noise {
         assert(options.phrases.len <= limits.phrases);
@@ -79,6 +79,11 @@ pub const Noise = struct {
         noise.sequences -= 1;
     }
 
+    pub fn drop(noise: *Noise, sequence: *Sequence, tokens: u32) void {
+        sequence.tokens.shrinkRetainingCapacity(sequence.tokens.items.len - tokens);
+        noise.cached_tokens -= tokens;
+    }
+
     pub fn cacheBytes(noise: *const Noise) usize {
         return @intCast(noise.cached_tokens * @sizeOf(u32));
     }
@@ -93,7 +98,10 @@ pub const Noise = struct {
         for (items) |item| {
             item.sequence.tokens.appendSliceAssumeCapacity(item.tokens);
             noise.cached_tokens += item.tokens.len;
-            if (item.logits) |logits| noise.write(logits[0..noise.options.vocabulary_count], item.sequence.tokens.items);
+            const logits = item.logits orelse continue;
+            const written = item.sequence.tokens.items;
+            const count = noise.options.vocabulary_count;
+            for (0..item.outputs) |row| noise.write(logits[row * count ..][0..count], written[0 .. written.len - (item.outputs - 1 - row)]);
         }
     }
 

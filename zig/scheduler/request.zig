@@ -21,6 +21,8 @@ pub const Request = struct {
     /// Alternatives wanted with each token's log-probability; null wants none at all.
     logprobs: ?u32,
     step: bool,
+    /// Compute what has to come together with what comes before it.
+    drafts: bool = true,
     cancelled: std.atomic.Value(bool) = .init(false),
     released: std.atomic.Value(bool) = .init(false),
 

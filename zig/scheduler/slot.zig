@@ -57,6 +57,9 @@ pub const Slot = struct {
     index: u32,
     logits: []f32, // (tokens)
     mask: []u32, // (words)
+    /// The logits that the next token is drawn from: this slot's row of the arena, or one of a draft's.
+    row: []f32, // (tokens)
+    draft_logits: []f32, // (draft_tokens + 1, tokens)
 
     phase: Phase = .free,
     /// Set outside `free`.
@@ -72,6 +75,11 @@ pub const Slot = struct {
     /// Tokens written, the last of them, and how many there may be.
     generated: u32 = 0,
     last: u32 = event.none,
+    /// `last`, then what has to come after it if a draft is right.
+    pending: [limits.draft_tokens + 1]u32 = undefined,
+    pending_count: u32 = 0,
+    /// Tokens that the next draft may have: fewer after wrong ones.
+    draft_max: u32 = limits.draft_tokens,
     generated_max: u32 = 0,
     closed_by_rule: bool = false,
     log_sum: f64 = 0,
@@ -103,6 +111,8 @@ pub const Slot = struct {
             .index = slot.index,
             .logits = slot.logits,
             .mask = slot.mask,
+            .row = slot.logits,
+            .draft_logits = slot.draft_logits,
             .outbox = slot.outbox,
             .phase = .prefill,
             .request = request,
@@ -190,13 +200,56 @@ pub const Slot = struct {
         }, "") catch slot.fail("out of memory");
     }
 
+    /// What the next pass computes: the last token, and up to `rows` that have to come after it.
+    pub fn next(slot: *Slot, rows: u32) Backend.Item {
+        slot.pending[0] = slot.last;
+        slot.pending_count = 1 + slot.draft(slot.pending[1..][0..@min(rows, slot.draft_max)]);
+        const drafts = slot.pending_count > 1;
+        return .{
+            .sequence = slot.sequence.?,
+            .tokens = slot.pending[0..slot.pending_count],
+            .logits = if (drafts) slot.draft_logits.ptr else slot.logits.ptr,
+            .outputs = slot.pending_count,
+        };
+    }
+
+    fn draft(slot: *Slot, out: []u32) u32 {
+        const request = slot.request;
+        const matcher = slot.matcher orelse return 0;
+        if (!request.drafts or request.step) return 0;
+        // The last token that there may be is followed by nothing.
+        const left = slot.generated_max - slot.generated - 1;
+        // Without memory for it there is no draft; what needs the memory will say so.
+        return matcher.draft(out[0..@min(out.len, left)]) catch 0;
+    }
+
+    /// The logits after each token of `next` are there. A draft is kept as far as the draw agrees with it, so that it changes nothing
+    /// but the time.
+    pub fn decoded(slot: *Slot) void {
+        const count = slot.pending_count;
+        if (count == 1) return slot.ready();
+        defer slot.row = slot.logits;
+        for (0..count) |index| {
+            slot.row = slot.draft_logits[index * slot.logits.len ..][0..slot.logits.len];
+            slot.ready();
+            if (slot.phase != .decode) return;
+            const is_last = index + 1 == count;
+            if (is_last or slot.last != slot.pending[index + 1]) {
+                const wrong: u32 = @intCast(count - index - 1);
+                if (wrong > 0) slot.shared.backend.sequenceDrop(slot.sequence.?, wrong);
+                slot.draft_max = if (wrong == 0) limits.draft_tokens else @max(1, slot.draft_max / 2);
+                return;
+            }
+        }
+    }
+
     /// The logits of the next token are in the row.
-    pub fn ready(slot: *Slot) void {
+    fn ready(slot: *Slot) void {
         const request = slot.request;
         if (request.logprobs) |count| {
-            slot.log_sum = logprobs.logSum(slot.logits);
-            slot.alternatives_count = logprobs.top(slot.logits, slot.log_sum, slot.alternatives[0..count]);
-            if (slot.model_logits) |row| @memcpy(row, slot.logits);
+            slot.log_sum = logprobs.logSum(slot.row);
+            slot.alternatives_count = logprobs.top(slot.row, slot.log_sum, slot.alternatives[0..count]);
+            if (slot.model_logits) |row| @memcpy(row, slot.row);
         }
         slot.writeMask(slot.mask, slot.generated_max - slot.generated) catch return slot.fail("out of memory");
         if (!request.step) return slot.choose();
@@ -214,7 +267,7 @@ pub const Slot = struct {
 
     fn choose(slot: *Slot) void {
         const request = slot.request;
-        slot.shared.sampler.adjust(slot.logits, request.params, request.biases, request.tokens, slot.output.items);
+        slot.shared.sampler.adjust(slot.row, request.params, request.biases, request.tokens, slot.output.items);
         const token = slot.sample() catch |err| switch (err) {
             error.NothingAllowed => {
                 // Where there is no stop token to choose, the end is not in the mask.
@@ -238,7 +291,7 @@ pub const Slot = struct {
             try slot.writeMask(mask, left);
             for (mask, slot.mask) |*word, own| word.* &= own;
         }
-        const token = try shared.sampler.choose(slot.logits, mask, request.params, position);
+        const token = try shared.sampler.choose(slot.row, mask, request.params, position);
         const matcher = slot.matcher orelse return token;
         if (slot.closed_by_rule or left -| matcher.cost() > limits.closing_spare_tokens) return token;
         const unlimited = shared.scratch[1];
@@ -247,7 +300,7 @@ pub const Slot = struct {
             word.* &= own;
         };
         if (!std.mem.eql(u32, unlimited, mask))
-            slot.closed_by_rule = try shared.sampler.choose(slot.logits, unlimited, request.params, position) != token;
+            slot.closed_by_rule = try shared.sampler.choose(slot.row, unlimited, request.params, position) != token;
         return token;
     }
 
@@ -261,7 +314,7 @@ pub const Slot = struct {
         if (request.logprobs != null) try slot.outbox.add(gpa, request.handle, .token, event.Token{
             .head = undefined,
             .token = token,
-            .logprob = logprobs.of((slot.model_logits orelse slot.logits)[token], slot.log_sum),
+            .logprob = logprobs.of((slot.model_logits orelse slot.row)[token], slot.log_sum),
             .alternatives = @intCast(slot.alternatives_count),
         }, std.mem.sliceAsBytes(slot.alternatives[0..slot.alternatives_count]));
         if (slot.matcher) |matcher| {
