@@ -212,29 +212,23 @@ function decodeAssistant(
   return ok(assistantOf(texts, thoughts, calls));
 }
 
-/** A call of the history. Clients that gathered a stream by themselves may have its input as text, or none. */
+/**
+ * A call of the history. Clients that gathered a stream by themselves may have its input as text, or none; what was written once stays
+ * as it was.
+ */
 function decodeCall({ value, at }: Block, source: () => string): Result<Call, Failure> {
   const checked = checkToolUse(value, at);
   if (!checked.ok) return checked;
   const { id, name, input } = checked.value;
-  const text = typeof input === "string" ? input : input === undefined || input === null ? "" : source();
-  const written = text.trim() === "" ? "{}" : text;
-  if (isObjectText(written)) return ok({ id, name, arguments: written });
+  if (input === undefined || input === null) return ok({ id, name, arguments: "{}" });
+  if (typeof input === "string") return ok({ id, name, arguments: input.trim() === "" ? "{}" : input });
+  if (typeof input === "object" && !Array.isArray(input)) return ok({ id, name, arguments: source() });
   return fail({
     kind: "invalid",
     message: `Invalid value for '${at}.input': expected an object.`,
     param: `${at}.input`,
     code: "invalid_value",
   });
-}
-
-function isObjectText(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }
 
 /** The texts of inputs in the body, cut out when the first is asked for: most conversations have none. */

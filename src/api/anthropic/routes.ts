@@ -78,9 +78,10 @@ async function countTokens(service: Service, http: Request): Promise<Response> {
  * route is looked for.
  */
 function models(service: Service, http: Request): Response | undefined {
+  if (http.method !== "GET" || !http.headers.has("anthropic-version")) return undefined;
   const url = new URL(http.url);
   const id = /^\/v1\/models(?:\/(.*))?$/.exec(url.pathname);
-  if (id === null || http.method !== "GET" || !http.headers.has("anthropic-version")) return undefined;
+  if (id === null) return undefined;
   const requestId = requestIdOf(http);
   if (id[1] === undefined || id[1] === "") {
     const page = modelsPage(service.models, url.searchParams);
