@@ -140,9 +140,14 @@ test("a stream ends complete, is the same as the answer without, and can be hear
   expect(await (await send("GET", `/v1/responses/${id}?stream=true`)).text()).toBe(told);
   const later = await (await send("GET", `/v1/responses/${id}?stream=true&starting_after=3`)).text();
   expect(eventsIn(later)).toEqual(events.slice(4));
-  expect(await json("GET", `/v1/responses/${id}?starting_after=x`)).toMatchObject({
-    error: { param: "starting_after", code: "invalid_value" },
-  });
+  for (const [name, value] of [
+    ["starting_after", "x"],
+    ["starting_after", "-1"],
+    ["stream", "yes"],
+  ]) {
+    const { error } = await json("GET", `/v1/responses/${id}?${name}=${value}`);
+    expect(error).toMatchObject({ param: name, code: "invalid_value" });
+  }
 });
 
 test("store false keeps nothing", async () => {

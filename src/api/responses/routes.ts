@@ -12,6 +12,7 @@ import { encodeStream, encodeWhole, writtenBy } from "./encode.ts";
 import { errorResponse, notFound } from "./error.ts";
 import { inputItemsPage } from "./input-items.ts";
 import type { Item } from "./items.ts";
+import { wrongQuery } from "./query.ts";
 import { nowSeconds, Recording } from "./recording.ts";
 import type { ResponseFrame } from "./response.ts";
 import { ResponseStore, type StoredResponse } from "./store.ts";
@@ -119,15 +120,15 @@ function retrieve(service: Service, store: ResponseStore, id: string, request: R
   const response = store.get(id);
   if (response === undefined) return notFound(id);
   const query = new URL(request.url).searchParams;
-  const after = Number(query.get("starting_after") ?? -1);
-  if (!Number.isInteger(after)) {
-    const message = "Invalid value for 'starting_after': expected the sequence number of an event.";
-    return errorResponse({ kind: "invalid", message, param: "starting_after", code: "invalid_value" });
-  }
-  if (query.get("stream") !== "true") {
+  const after = query.get("starting_after") ?? undefined;
+  if (after !== undefined && !/^\d{1,15}$/.test(after))
+    return errorResponse(wrongQuery("starting_after", "the number of an event"));
+  const stream = query.get("stream") ?? "false";
+  if (stream !== "true" && stream !== "false") return errorResponse(wrongQuery("stream", "'true' or 'false'"));
+  if (stream === "false") {
     return Response.json(writtenBy(response.frame, response.recording.events).response());
   }
-  return followed(response, { pingMs: service.pingMs, headers: {} }, after);
+  return followed(response, { pingMs: service.pingMs, headers: {} }, Number(after ?? -1));
 }
 
 function remove(store: ResponseStore, id: string): Response {
