@@ -134,6 +134,8 @@ pub const grammar = struct {
     pub const ir_bytes = engine.ir_bytes;
     /// Steps of one compilation: a few seconds at most, and the same verdict on every machine.
     pub const work_units = 200_000_000;
+    /// Costs in the table of an array that counts: 4 MiB, a thousand counted a thousand times.
+    pub const counted_entries = 1 << 20;
     /// Bytes of a bound of a number, written out without exponent. Doubles need 309 digits before the point and 324 after it.
     pub const decimal_bytes = 1024;
     /// Digits of a number. More is never meant, and a model could write digits for ever.

@@ -21,9 +21,13 @@ const Bytes = program_room.Bytes;
 const Value = program_room.Value;
 const Case = program_room.Case;
 const Literal = program_room.Literal;
-const Array = program_room.Array;
+const Option = program_room.Option;
+const Counts = @import("counts.zig").Counts;
+const array_room = @import("array.zig");
 const Object = program_room.Object;
 const Property = program_room.Property;
+
+const limits = @import("../limits.zig").grammar;
 
 const none = ir.none;
 const unreachable_cost = spelling.unreachable_cost;
@@ -75,6 +79,8 @@ const Compiler = struct {
     values: []Value = &.{},
     /// All their cases, the impossible ones included.
     value_cases: [][]u32 = &.{},
+    /// The values that each case refers to.
+    children: std.ArrayList([]const u32) = .empty,
     reached: []bool = &.{},
     /// Values reached, children before parents as far as there is no cycle.
     order: std.ArrayList(u32) = .empty,
@@ -391,25 +397,39 @@ const Compiler = struct {
                 _ = stack.pop();
                 continue;
             }
-            const child = self.childOf(cases[top.case], top.child) orelse {
+            const children = self.children.items[cases[top.case]];
+            if (top.child == children.len) {
                 top.case += 1;
                 top.child = 0;
                 continue;
-            };
+            }
+            const child = children[top.child];
             top.child += 1;
-            if (child == none or self.reached[child]) continue;
+            if (self.reached[child]) continue;
             try self.compileValue(child);
             try stack.append(self.scratch, .{ .value = child });
         }
     }
 
-    /// The index-th value that a case refers to, or `none`; null when there are no more.
-    fn childOf(self: *const Compiler, case: u32, index: u32) ?u32 {
-        return switch (self.cases.items[case]) {
-            .array => |array| if (index < array.prefix.len) array.prefix[index] else if (index == array.prefix.len) array.rest else null,
-            .object => |object| if (index < object.properties.len) object.properties[index].value else if (index == object.properties.len) object.rest else null,
-            else => null,
-        };
+    fn childrenOf(self: *Compiler, case: Case) ir.Error![]const u32 {
+        var children: std.ArrayList(u32) = .empty;
+        switch (case) {
+            .array => |array| {
+                for (array.prefix) |place| try self.addChildren(&children, place);
+                try self.addChildren(&children, array.rest);
+            },
+            .object => |object| {
+                for (object.properties) |property| if (property.value != none) try children.append(self.scratch, property.value);
+                if (object.rest != none) try children.append(self.scratch, object.rest);
+            },
+            else => {},
+        }
+        return children.items;
+    }
+
+    fn addChildren(self: *Compiler, children: *std.ArrayList(u32), options: []const Option) ir.Error!void {
+        try self.budget.spend(options.len);
+        for (options) |option| try children.append(self.scratch, option.value);
     }
 
     fn compileValue(self: *Compiler, value: u32) ir.Error!void {
@@ -421,6 +441,7 @@ const Compiler = struct {
             const compiled = try self.compileCase(item, styleOf(value));
             case.* = @intCast(self.cases.items.len);
             try self.cases.append(self.arena, compiled);
+            try self.children.append(self.scratch, try self.childrenOf(compiled));
         }
         self.value_cases[value] = cases;
     }
@@ -442,15 +463,7 @@ const Compiler = struct {
                 try self.texts.append(self.arena, try Texts.create(self.arena, self.gpa, list, "\"", style, true, &self.speller));
                 break :string .{ .among = @intCast(self.texts.items.len - 1) };
             },
-            .array => |array| if (array.counters.len > 0 or array.unique) self.unbuilt() else .{ .array = .{
-                .prefix = try self.prefixIds(array.prefix, style),
-                .rest = try self.only(array.rest, style),
-                .min = array.items_min,
-                .max = array.items_max,
-                .prefix_cost = &.{},
-                .rest_cost = 0,
-                .close_cost = 0,
-            } },
+            .array => |array| try self.compileArray(array, style),
             .object => |object| try self.compileObject(object, style),
         };
     }
@@ -478,10 +491,42 @@ const Compiler = struct {
         return known.value_ptr.*;
     }
 
-    fn prefixIds(self: *Compiler, places: []const []const ir.Option, style: ir.Style.Spelling) ir.Error![]const u32 {
-        const ids = try self.arena.alloc(u32, places.len);
-        for (ids, places) |*id, options| id.* = try self.only(options, style);
-        return ids;
+    fn compileArray(self: *Compiler, array: ir.Array, style: ir.Style.Spelling) ir.Error!Case {
+        if (array.unique) return self.unbuilt();
+        const prefix = try self.arena.alloc([]const Option, array.prefix.len);
+        for (prefix, array.prefix) |*place, options| place.* = try self.optionsOf(options, style);
+        return .{ .array = .{
+            .prefix = prefix,
+            .rest = try self.optionsOf(array.rest, style),
+            .min = array.items_min,
+            .max = array.items_max,
+            .counts = try self.countsOf(array.counters),
+            .comma_cost = try self.speller.cost(","),
+            .close_cost = try self.speller.cost("]"),
+        } };
+    }
+
+    fn optionsOf(self: *Compiler, options: []const ir.Option, style: ir.Style.Spelling) ir.Error![]const Option {
+        try self.budget.spend(options.len);
+        const list = try self.arena.alloc(Option, options.len);
+        for (list, options) |*option, source| option.* = .{ .value = valueId(source.value, style), .counts = source.counts };
+        return list;
+    }
+
+    fn countsOf(self: *Compiler, counters: []const ir.Counter) ir.Error!Counts {
+        return try Counts.create(self.arena, counters, limits.counted_entries) orelse
+            self.budget.refuse(.limit, "an array or object counts too much", none);
+    }
+
+    /// Gives the options what their values cost by now.
+    fn refresh(self: *const Compiler, options: []const Option) void {
+        for (@constCast(options)) |*option| option.cost = self.values[option.value].cost;
+    }
+
+    fn refreshArray(self: *Compiler, array: *const array_room.Array) ir.Error!void {
+        try self.budget.spend(array.prefix.len);
+        for (array.prefix) |place| self.refresh(place);
+        self.refresh(array.rest);
     }
 
     /// The value of a place that has no choice, or `none`.
@@ -537,12 +582,11 @@ const Compiler = struct {
 
     /// What a shortest member of each value costs: a least fixed point. What stays unreachable has no members.
     fn costValues(self: *Compiler) ir.Error!void {
-        const comma = try self.speller.cost(",");
         var changed = true;
         while (changed) {
             changed = false;
             for (self.order.items) |value| for (self.value_cases[value]) |case| {
-                const cost = try self.caseCost(case, comma);
+                const cost = try self.caseCost(case);
                 if (cost >= self.values[value].cost) continue;
                 self.values[value].cost = cost;
                 changed = true;
@@ -550,7 +594,7 @@ const Compiler = struct {
         }
     }
 
-    fn caseCost(self: *Compiler, case: u32, comma: u32) ir.Error!u32 {
+    fn caseCost(self: *Compiler, case: u32) ir.Error!u32 {
         const program = self.program;
         try self.budget.spend(1);
         switch (self.cases.items[case]) {
@@ -563,17 +607,11 @@ const Compiler = struct {
             },
             .among => |texts| return spelling.add(program.quote_cost, self.texts.items[texts].node_cost[Texts.root]),
             .array => |array| {
-                if (array.min == 0) return self.speller.cost("[]");
-                if (array.min > array.max) return unreachable_cost;
-                try self.budget.spend(@min(array.min, array.prefix.len));
-                var cost = spelling.add(try self.speller.cost("["), try self.speller.cost("]"));
-                for (array.prefix[0..@min(array.min, array.prefix.len)]) |item| cost = spelling.add(cost, self.values[item].cost);
-                const beyond = array.min -| @as(u32, @intCast(array.prefix.len));
-                if (beyond > 0) {
-                    if (array.rest == none) return unreachable_cost;
-                    cost = spelling.add(cost, spelling.times(beyond, self.values[array.rest].cost));
-                }
-                return spelling.add(cost, spelling.times(array.min - 1, comma));
+                if (array.closes(0, Counts.zero)) return self.speller.cost("[]");
+                try self.refreshArray(&array);
+                var priced = array;
+                try priced.finish(self.scratch, self.budget);
+                return spelling.add(try self.speller.cost("["), priced.openCost());
             },
             .object => |object| {
                 if (object.first_required == none) return self.speller.cost("{}");
@@ -605,14 +643,18 @@ const Compiler = struct {
 
     /// With all costs known: takes out the cases that nothing satisfies, and what can never be offered.
     fn finishValues(self: *Compiler) ir.Error!void {
-        const comma = try self.speller.cost(",");
         for (self.order.items) |value| {
             var live: std.ArrayList(u32) = .empty;
             for (self.value_cases[value]) |case| {
-                if (try self.caseCost(case, comma) == unreachable_cost) continue;
+                if (try self.caseCost(case) == unreachable_cost) continue;
                 try live.append(self.arena, case);
                 switch (self.cases.items[case]) {
-                    .array => |*array| try self.finishArray(array, comma),
+                    .array => |*array| {
+                        try self.refreshArray(array);
+                        try array.finish(self.arena, self.budget);
+                        for (@constCast(array.prefix)) |*place| place.* = possible(place.*);
+                        array.rest = possible(array.rest);
+                    },
                     .object => |*object| self.finishObject(object),
                     else => {},
                 }
@@ -621,23 +663,15 @@ const Compiler = struct {
         }
     }
 
-    fn finishArray(self: *Compiler, array: *Array, comma: u32) ir.Error!void {
-        const rest_live = array.rest != none and self.values[array.rest].cost != unreachable_cost;
-        if (!rest_live) array.max = @min(array.max, @as(u32, @intCast(array.prefix.len)));
-        for (array.prefix, 0..) |item, index| if (self.values[item].cost == unreachable_cost) {
-            array.max = @min(array.max, @as(u32, @intCast(index)));
+    /// Those options that can be completed.
+    fn possible(options: []const Option) []const Option {
+        const list = @constCast(options);
+        var kept: usize = 0;
+        for (options) |option| if (option.cost != unreachable_cost) {
+            list[kept] = option;
+            kept += 1;
         };
-        const required = @min(array.min, array.prefix.len);
-        const costs = try self.arena.alloc(u32, required + 1);
-        costs[required] = 0;
-        var at = required;
-        while (at > 0) {
-            at -= 1;
-            costs[at] = spelling.add(costs[at + 1], spelling.add(comma, self.values[array.prefix[at]].cost));
-        }
-        array.prefix_cost = costs;
-        array.rest_cost = if (rest_live) spelling.add(comma, self.values[array.rest].cost) else unreachable_cost;
-        array.close_cost = try self.speller.cost("]");
+        return list[0..kept];
     }
 
     fn finishObject(self: *Compiler, object: *Object) void {
@@ -680,19 +714,25 @@ const Compiler = struct {
             seen[value] = true;
             // Where there is a choice, the choice itself is to blame.
             if (self.value_cases[value].len != 1) break;
-            var index: u32 = 0;
-            const case = self.value_cases[value][0];
-            const next = while (self.childOf(case, index)) |child| : (index += 1) {
-                try self.budget.spend(1);
-                const required = switch (self.cases.items[case]) {
-                    .object => |object| index < object.properties.len and object.properties[index].required,
-                    .array => |array| index < array.min,
-                    else => false,
-                };
-                if (required and child != none and self.values[child].cost == unreachable_cost) break child;
-            } else break;
-            value = next;
+            value = try self.blameChild(&self.cases.items[self.value_cases[value][0]]) orelse break;
         }
         return self.values[value].origin;
+    }
+
+    /// A part that is required and impossible, if it has no choice.
+    fn blameChild(self: *Compiler, case: *const Case) ir.Error!?u32 {
+        switch (case.*) {
+            .object => |object| for (object.properties) |property| {
+                try self.budget.spend(1);
+                if (property.required and property.value != none and self.values[property.value].cost == unreachable_cost) return property.value;
+            },
+            .array => |array| for (0..@min(array.min, array.prefix.len + 1)) |index| {
+                try self.budget.spend(1);
+                const options = array.options(@intCast(index));
+                if (options.len == 1 and self.values[options[0].value].cost == unreachable_cost) return options[0].value;
+            },
+            else => {},
+        }
+        return null;
     }
 };

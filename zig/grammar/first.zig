@@ -41,8 +41,8 @@ pub fn bytesOf(graph: *const Graph, node: *const Node) ByteSet {
         .object_after => of(",}").unionWith(spaces),
         .object_comma => of("\"").unionWith(spaces),
         .array_open => open: {
-            const item = program.cases[node.a].array.item(0);
-            const begins: ByteSet = if (item == ir.none) .empty else valueBytes(program, item);
+            var begins: ByteSet = .empty;
+            for (program.cases[node.a].array.options(0)) |option| begins.setUnion(valueBytes(program, option.value));
             break :open begins.unionWith(of("]")).unionWith(spaces);
         },
         .array_after => of(",]").unionWith(spaces),

@@ -61,7 +61,7 @@ pub const Kind = enum(u8) {
     object_comma,
     /// After `[`. a: case.
     array_open,
-    /// After an item, or waiting for it. a: case, b: items, as far as they count.
+    /// After an item, or waiting for it. a: case, b: items, as far as they count, c: what they counted.
     array_after,
 
     pub fn isJson(self: Kind) bool {
@@ -526,11 +526,8 @@ pub const Graph = struct {
             .object_colon => spelling.add(spelling.add(program.colon_cost, program.values[node.b].cost), self.registers.get(node.a).after_cost),
             .object_after => self.registers.get(node.a).after_cost,
             .object_comma => self.registers.get(node.a).start_cost,
-            .array_open => open: {
-                const array = &program.cases[node.a].array;
-                break :open if (array.min == 0) array.close_cost else spelling.add(program.values[array.item(0)].cost, array.costAfter(1));
-            },
-            .array_after => program.cases[node.a].array.costAfter(node.b),
+            .array_open => program.cases[node.a].array.openCost(),
+            .array_after => program.cases[node.a].array.costAfter(node.b, node.c),
         };
     }
 

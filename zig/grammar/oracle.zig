@@ -20,7 +20,11 @@ pub const Oracle = struct {
     spec: bool,
     productive_nodes: []bool,
     productive_values: []bool,
+    /// (values, their cases)
+    productive_cases: [][]bool,
     text: []const Symbol = &.{},
+    /// (values × places) what was found in this text already: with many options the same would be read again and again.
+    known: []?Found = &.{},
 
     /// Where a part may end (bit p: after p symbols), and whether the text ran out inside it while it could still be completed.
     const Found = struct { ends: u64 = 0, open: bool = false };
@@ -33,16 +37,20 @@ pub const Oracle = struct {
             .spec = spec,
             .productive_nodes = try arena.alloc(bool, source.nodes.len),
             .productive_values = try arena.alloc(bool, source.values.len),
+            .productive_cases = try arena.alloc([]bool, source.values.len),
+            .known = try arena.alloc(?Found, source.values.len * 64),
         };
+        for (source.values, self.productive_cases) |value, *cases| cases.* = try arena.alloc(bool, value.cases.len);
         for (tokens) |token| if (token.len == 1) {
             self.writable[token[0]] = true;
         };
         @memset(self.productive_nodes, false);
         @memset(self.productive_values, false);
         for (0..source.values.len + source.nodes.len + 1) |_| {
-            for (source.values, self.productive_values) |value, *known| known.* = for (value.cases) |case| {
-                if (self.caseProductive(case)) break true;
-            } else false;
+            for (source.values, self.productive_values, self.productive_cases) |value, *known, cases| {
+                for (value.cases, cases) |case, *productive| productive.* = self.caseProductive(case);
+                known.* = std.mem.findScalar(bool, cases, true) != null;
+            }
             for (source.nodes, self.productive_nodes) |node, *known| known.* = self.nodeProductive(node);
         }
         return self;
@@ -50,14 +58,18 @@ pub const Oracle = struct {
 
     pub fn viable(self: *Oracle, text: []const Symbol) bool {
         std.debug.assert(text.len < 64);
-        self.text = text;
-        const found = self.nodeAt(self.source.root, 0);
+        const found = self.read(text);
         return found.open or self.endsHere(found);
     }
 
     pub fn accepts(self: *Oracle, text: []const Symbol) bool {
+        return self.endsHere(self.read(text));
+    }
+
+    fn read(self: *Oracle, text: []const Symbol) Found {
         self.text = text;
-        return self.endsHere(self.nodeAt(self.source.root, 0));
+        @memset(self.known, null);
+        return self.nodeAt(self.source.root, 0);
     }
 
     fn endsHere(self: *const Oracle, found: Found) bool {
@@ -97,20 +109,11 @@ pub const Oracle = struct {
             .string => |string| if (string.among) |texts| for (texts) |text| {
                 if (self.canSpell(text)) break true;
             } else false else string.length_min <= string.length_max,
-            .array => |array| productive: {
-                if (array.items_min > array.items_max) break :productive false;
-                for (0..@min(array.items_min, 70)) |index| if (!self.itemProductive(array, index)) break :productive false;
-                break :productive true;
-            },
+            .array => |array| self.finishable(array, 0, .{}),
             .object => |object| for (object.properties) |property| {
                 if (property.required and !self.offered(property)) break false;
             } else true,
         };
-    }
-
-    fn itemProductive(self: *const Oracle, array: ir.Array, index: usize) bool {
-        const item = onlyOf(array.options(index));
-        return item != none and self.productive_values[item];
     }
 
     fn offered(self: *const Oracle, property: ir.Property) bool {
@@ -294,10 +297,13 @@ pub const Oracle = struct {
     fn valueAt(self: *Oracle, id: u32, start: usize, style: ir.Style) Found {
         if (!self.productive_values[id]) return .{};
         if (start == self.text.len) return .{ .open = true };
+        const known = &self.known[id * 64 + start];
+        if (known.*) |found| return found;
         var found: Found = .{};
-        for (self.source.values[id].cases) |case| {
-            if (self.caseProductive(case)) found = either(found, self.caseAt(case, start, style));
+        for (self.source.values[id].cases, self.productive_cases[id]) |case, productive| {
+            if (productive) found = either(found, self.caseAt(case, start, style));
         }
+        known.* = found;
         return found;
     }
 
@@ -515,29 +521,87 @@ pub const Oracle = struct {
         return .{ .value = number, .count = 4 };
     }
 
+    /// Counters of an array or object, as they are.
+    const Counted = [4]u8;
+
+    /// An array after some of its items.
+    const Progress = struct { at: usize = 0, counted: Counted = @splat(0) };
+
     fn arrayAt(self: *Oracle, of: ir.Array, start: usize, style: ir.Style) Found {
         if (self.text[start] != '[') return .{};
         var found: Found = .{};
-        var here = self.skipSpace(bit(start + 1), style);
-        // Positions before the first item, then after each.
+        var states: std.ArrayList(Progress) = .empty;
+        states.append(self.arena, .{ .at = start + 1 }) catch return .{};
         var count: usize = 0;
-        while (here != 0) {
-            if (here & bit(self.text.len) != 0) found.open = true;
-            if (count >= of.items_min) found.ends |= self.after(here, ']');
-            const more = count < of.items_max and self.itemProductive(of, count);
-            if (!more) break;
-            const item = onlyOf(of.options(count));
-            const before = if (count == 0) here else self.skipSpace(self.after(here, ','), style);
-            var next: u64 = 0;
-            for (0..self.text.len + 1) |at| if (before & bit(at) != 0) {
-                const part = self.valueAt(item, at, style);
-                next |= part.ends;
-                if (part.open) found.open = true;
-            };
-            here = self.skipSpace(next, style);
-            count += 1;
+        while (states.items.len > 0) : (count += 1) {
+            var next: std.ArrayList(Progress) = .empty;
+            for (states.items) |state| {
+                const here = self.skipSpace(bit(state.at), style);
+                if (here & bit(self.text.len) != 0) found.open = true;
+                if (closes(of, count, state)) found.ends |= self.after(here, ']');
+                if (count >= of.items_max) continue;
+                const before = if (count == 0) here else self.skipSpace(self.after(here, ','), style);
+                for (of.options(count)) |option| {
+                    const counted = countOf(of.counters, state.counted, option.counts) orelse continue;
+                    if (!self.finishable(of, count + 1, .{ .counted = counted })) continue;
+                    for (0..self.text.len + 1) |at| if (before & bit(at) != 0) {
+                        const part = self.valueAt(option.value, at, style);
+                        if (part.open) found.open = true;
+                        for (0..self.text.len + 1) |end| if (part.ends & bit(end) != 0) {
+                            addProgress(self.arena, &next, .{ .at = end, .counted = counted });
+                        };
+                    };
+                }
+            }
+            states = next;
         }
         return found;
+    }
+
+    fn addProgress(arena: Allocator, list: *std.ArrayList(Progress), state: Progress) void {
+        for (list.items) |known| if (std.meta.eql(known, state)) return;
+        list.append(arena, state) catch return;
+    }
+
+    fn closes(of: ir.Array, count: usize, state: Progress) bool {
+        if (count < of.items_min) return false;
+        return isMet(of.counters, state.counted);
+    }
+
+    fn isMet(counters: []const ir.Counter, counted: Counted) bool {
+        for (counters, counted[0..counters.len]) |counter, number| if (number < counter.min) return false;
+        return true;
+    }
+
+    /// Null where a counter gets more than it may.
+    fn countOf(counters: []const ir.Counter, counted: Counted, counts: u32) ?Counted {
+        var result = counted;
+        for (counters, 0..) |counter, index| if (counts >> @intCast(index) & 1 != 0) {
+            result[index] +|= 1;
+            if (result[index] > counter.max) return null;
+        };
+        return result;
+    }
+
+    /// Whether items can be added so that the array may be closed: all ways are tried.
+    fn finishable(self: *const Oracle, of: ir.Array, count: usize, start: Progress) bool {
+        var states: std.ArrayList(Progress) = .empty;
+        states.append(self.arena, .{ .counted = start.counted }) catch return false;
+        // After the prefix and the least number of items, more are good for nothing but counters.
+        var most = @max(of.items_min, of.prefix.len) + 1;
+        for (of.counters) |counter| most += counter.min;
+        if (of.items_min > 200) return false;
+        var at = count;
+        while (states.items.len > 0) : (at += 1) {
+            for (states.items) |state| if (closes(of, at, state)) return true;
+            if (at >= of.items_max or at > count + most) return false;
+            var next: std.ArrayList(Progress) = .empty;
+            for (states.items) |state| for (of.options(at)) |option| if (self.productive_values[option.value]) {
+                addProgress(self.arena, &next, .{ .counted = countOf(of.counters, state.counted, option.counts) orelse continue });
+            };
+            states = next;
+        }
+        return false;
     }
 
     const Place = enum { first, after_member };

@@ -62,6 +62,8 @@ const Words = struct {
     };
 };
 
+const Feature = enum { mixed, counters };
+
 /// Random grammars, small enough that everything about them can be tried.
 const Maker = struct {
     arena: std.mem.Allocator,
@@ -70,12 +72,14 @@ const Maker = struct {
     nodes: std.ArrayList(ir.Node) = .empty,
     values: std.ArrayList(ir.Value) = .empty,
     style: ir.Style,
+    /// What most of the grammar is made of.
+    feature: Feature,
 
     fn make(self: *Maker) !ir.Ir {
         const count = self.random.intRangeAtMost(u32, 1, 5);
         for (0..count) |_| {
             const cases = try self.arena.alloc(ir.Case, self.below(4));
-            for (cases) |*case| case.* = try self.randomCase(count);
+            for (cases) |*case| case.* = if (self.values.items.len == 0 and self.feature != .mixed) try self.featureCase(count) else try self.randomCase(count);
             try self.values.append(self.arena, .{ .origin = @intCast(self.values.items.len), .cases = cases });
         }
         const root = if (self.below(3) == 0) try self.frame() else try self.add(.{ .json = .{ .value = 0, .style = self.style } });
@@ -141,14 +145,44 @@ const Maker = struct {
                 break :string .{ .string = .{ .length_min = min, .length_max = if (self.random.boolean()) none else @intCast(self.below(4)) } };
             },
             4 => .{ .string = .{ .among = try self.texts() } },
-            5, 6 => .{ .array = .{
-                .prefix = try self.somePlaces(values, self.below(3)),
-                .rest = try self.maybe(values),
-                .items_min = @intCast(self.below(3)),
-                .items_max = if (self.random.boolean()) none else @intCast(self.below(4)),
-            } },
+            5, 6 => .{ .array = try self.array(values) },
             else => .{ .object = .{ .properties = try self.properties(values), .others = try self.others(values), .ordered = self.random.boolean() } },
         };
+    }
+
+    fn featureCase(self: *Maker, values: u32) !ir.Case {
+        return switch (self.feature) {
+            .mixed => unreachable,
+            .counters => counters: {
+                var result = try self.array(values);
+                result.counters = try self.counters(1 + self.below(2), true);
+                for (@constCast(result.prefix)) |*place| place.* = try self.options(values, result.counters.len);
+                result.rest = try self.options(values, result.counters.len);
+                break :counters .{ .array = result };
+            },
+        };
+    }
+
+    fn array(self: *Maker, values: u32) !ir.Array {
+        return .{
+            .prefix = try self.somePlaces(values, self.below(3)),
+            .rest = try self.maybe(values),
+            .items_min = @intCast(self.below(3)),
+            .items_max = if (self.random.boolean()) none else @intCast(self.below(5)),
+        };
+    }
+
+    fn counters(self: *Maker, count: usize, with_max: bool) ![]const ir.Counter {
+        const list = try self.arena.alloc(ir.Counter, count);
+        for (list) |*counter| counter.* = .{ .min = @intCast(self.below(3)), .max = if (!with_max or self.random.boolean()) none else @intCast(self.below(4)) };
+        return list;
+    }
+
+    /// Up to three, that count at random.
+    fn options(self: *Maker, values: u32, counters_: usize) ![]const ir.Option {
+        const list = try self.arena.alloc(ir.Option, 1 + self.below(3));
+        for (list) |*option| option.* = .{ .value = self.random.uintLessThan(u32, values), .counts = @intCast(self.below(@as(usize, 1) << @intCast(counters_))) };
+        return list;
     }
 
     fn number(self: *Maker) !ir.Number {
@@ -175,8 +209,8 @@ const Maker = struct {
     }
 
     fn others(self: *Maker, values: u32) ![]const ir.KeyClass {
-        const options = try self.maybe(values);
-        return if (options.len == 0) &.{} else self.arena.dupe(ir.KeyClass, &.{.{ .options = options }});
+        const place = try self.maybe(values);
+        return if (place.len == 0) &.{} else self.arena.dupe(ir.KeyClass, &.{.{ .options = place[0..1] }});
     }
 
     fn maybe(self: *Maker, values: u32) ![]const ir.Option {
@@ -184,7 +218,9 @@ const Maker = struct {
     }
 
     fn only(self: *Maker, values: u32) ![]const ir.Option {
-        return self.arena.dupe(ir.Option, &.{.{ .value = self.random.uintLessThan(u32, values) }});
+        const list = try self.arena.alloc(ir.Option, if (self.below(4) == 0) 2 else 1);
+        for (list) |*option| option.* = .{ .value = self.random.uintLessThan(u32, values) };
+        return list;
     }
 
     fn properties(self: *Maker, values: u32) ![]const ir.Property {
@@ -197,7 +233,7 @@ const Maker = struct {
             try list.append(self.arena, .{
                 .key = all[(start + index) % all.len],
                 .required = required,
-                .options = if (absent) &.{} else try self.only(values),
+                .options = if (absent) &.{} else (try self.only(values))[0..1],
             });
         }
         return list.items;
@@ -212,6 +248,7 @@ const Session = struct {
     oracle: Oracle,
     program: *Program,
     compared: usize = 0,
+    states: usize = 0,
 
     /// One random output, every mask of it compared with the oracle.
     fn compareMasks(self: *Session) !void {
@@ -224,6 +261,7 @@ const Session = struct {
             try matcher.mask(out, unlimited);
             if (text.items.len + 14 >= 64) return;
             try std.testing.expectEqual(self.oracle.accepts(text.items), matcher.acceptsEnd());
+            self.states += 1;
             var choices: std.ArrayList(u32) = .empty;
             for (0..self.words.vocabulary.count) |index| {
                 const token: u32 = @intCast(index);
@@ -318,9 +356,18 @@ const Shown = struct {
 };
 
 test "masks are what the oracle says, and every state can be finished for its cost" {
+    try compare(.mixed);
+}
+
+test "items that are counted" {
+    try compare(.counters);
+}
+
+fn compare(feature: Feature) !void {
     const seed = std.testing.random_seed;
     errdefer std.debug.print("seed {d}\n", .{seed});
     var compared: usize = 0;
+    var states: usize = 0;
     var refused: usize = 0;
     for (0..rounds) |round| {
         var prng: std.Random.DefaultPrng = .init(seed +% round *% 7919);
@@ -335,6 +382,7 @@ test "masks are what the oracle says, and every state can be finished for its co
             .arena = arena,
             .random = random,
             .words = &words,
+            .feature = feature,
             .style = .{
                 .free_space = random.boolean(),
                 .whitespace_max = ([_]u32{ 0, 2, none })[random.uintLessThan(usize, 3)],
@@ -363,9 +411,11 @@ test "masks are what the oracle says, and every state can be finished for its co
         for (0..2) |_| try session.compareMasks();
         for (0..4) |_| try session.finishInTime();
         compared += session.compared;
+        states += session.states;
     }
     // The grammars are not all trivial.
     try std.testing.expect(compared > rounds * 200);
+    try std.testing.expect(states > 500);
     try std.testing.expect(refused < rounds * 3 / 4);
 }
 

@@ -8,6 +8,7 @@ const StringTables = vocabulary_room.StringTables;
 const ir = @import("ir.zig");
 const number_room = @import("number.zig");
 const spelling = @import("spelling.zig");
+const array_room = @import("array.zig");
 const Texts = @import("texts.zig").Texts;
 const Dawg = @import("dawg.zig").Dawg;
 const Terminators = @import("terminators.zig").Terminators;
@@ -15,6 +16,8 @@ const GraphPool = @import("graph_pool.zig").GraphPool;
 
 pub const none = ir.none;
 pub const unreachable_cost = spelling.unreachable_cost;
+pub const Array = array_room.Array;
+pub const Option = array_room.Option;
 
 pub const Node = union(enum) {
     bytes: Bytes,
@@ -65,35 +68,6 @@ pub const Literal = enum(u32) {
 
     pub fn text(self: Literal) []const u8 {
         return @tagName(self);
-    }
-};
-
-pub const Array = struct {
-    prefix: []const u32,
-    rest: u32,
-    min: u32,
-    /// No further than items that can be completed; `none`: unbounded.
-    max: u32,
-    /// (at most prefix.len + 1) [i]: what the required items from i on cost with the comma before each, as far as they are in `prefix`.
-    prefix_cost: []const u32,
-    rest_cost: u32,
-    close_cost: u32,
-
-    pub fn item(self: *const Array, index: u32) u32 {
-        return if (index < self.prefix.len) self.prefix[index] else self.rest;
-    }
-
-    /// Beyond this count all is alike.
-    pub fn saturate(self: *const Array, count: u32) u32 {
-        return if (self.max == none) @min(count, @max(self.min, @as(u32, @intCast(self.prefix.len)))) else count;
-    }
-
-    /// After so many items.
-    pub fn costAfter(self: *const Array, count: u32) u32 {
-        const in_prefix: u32 = @intCast(self.prefix_cost.len - 1);
-        const prefix = self.prefix_cost[@min(count, in_prefix)];
-        const beyond = self.min -| @max(count, in_prefix);
-        return spelling.add(spelling.add(prefix, spelling.times(beyond, self.rest_cost)), self.close_cost);
     }
 };
 

@@ -13,6 +13,7 @@ const Space = graph_room.Space;
 const StateId = graph_room.StateId;
 const Transition = graph_room.Transition;
 const Registers = @import("registers.zig").Registers;
+const Counts = @import("counts.zig").Counts;
 const Texts = @import("texts.zig").Texts;
 
 const none = ir.none;
@@ -326,21 +327,21 @@ pub const Stepper = struct {
                 const array = &program.cases[node.a].array;
                 if (isSpace(byte)) return self.readSpace(graph, node, byte);
                 if (byte == ']') {
-                    if (array.min == 0) try self.finish(graph, node.parents, node.whitespace);
-                } else if (array.max > 0) {
-                    const parents = try self.waitingItem(graph, node, 1) orelse return;
-                    try self.begin(graph, array.item(0), byte, &node, parents);
-                }
+                    if (array.closes(0, Counts.zero)) try self.finish(graph, node.parents, node.whitespace);
+                } else if (array.max > 0) for (array.options(0)) |option| {
+                    const parents = try self.waitingItem(graph, node, 0, option) orelse continue;
+                    try self.begin(graph, option.value, byte, &node, parents);
+                };
             },
             .array_after => {
                 const array = &program.cases[node.a].array;
                 if (isSpace(byte)) return self.readSpace(graph, node, byte);
                 if (byte == ']') {
-                    if (node.b >= array.min) try self.finish(graph, node.parents, node.whitespace);
-                } else if (byte == ',' and (array.max == none or node.b < array.max)) {
-                    const parents = try self.waitingItem(graph, node, node.b + 1) orelse return;
-                    try self.emitValue(graph, node, array.item(node.b), parents);
-                }
+                    if (array.closes(node.b, node.c)) try self.finish(graph, node.parents, node.whitespace);
+                } else if (byte == ',' and (array.max == none or node.b < array.max)) for (array.options(node.b)) |option| {
+                    const parents = try self.waitingItem(graph, node, node.b, option) orelse continue;
+                    try self.emitValue(graph, node, option.value, parents);
+                };
             },
         }
     }
@@ -454,9 +455,19 @@ pub const Stepper = struct {
         if (dawg.ends(at)) try self.finish(graph, context.parents, 0);
     }
 
-    fn waitingItem(self: *Stepper, graph: *Graph, node: Node, count: u32) Error!?u32 {
+    /// What waits for an item under one of its options, after `count` items; null if the array could not be finished then.
+    fn waitingItem(self: *Stepper, graph: *Graph, node: Node, count: u32, option: program_room.Option) Error!?u32 {
         const array = &graph.program.cases[node.a].array;
-        return self.waiting(graph, .{ .kind = .array_after, .channel = node.channel, .style = node.style, .a = node.a, .b = array.saturate(count), .parents = node.parents });
+        const counted = array.counts.add(node.c, option.counts) orelse return null;
+        return self.waiting(graph, .{
+            .kind = .array_after,
+            .channel = node.channel,
+            .style = node.style,
+            .a = node.a,
+            .b = array.saturate(count + 1),
+            .c = counted,
+            .parents = node.parents,
+        });
     }
 
     fn readString(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
