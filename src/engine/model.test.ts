@@ -82,7 +82,7 @@ test.if(present)("its text is the same with drafts as without", async () => {
     expect(new TextDecoder().decode(drafted.bytes)).toBe(new TextDecoder().decode(single.bytes));
     expect(drafted.finish.timings.completionTokens).toBe(single.finish.timings.completionTokens);
   }
-});
+}, 60_000);
 
 test.if(present)("a vocabulary of another size is refused", async () => {
   const { bytes, offsets, kinds } = tokenizer.vocabulary;
