@@ -54,35 +54,39 @@ test.if(present)("its text is the same in a batch as alone, and its memory comes
   expect(engine.stats()).toMatchObject({ running: 0, queued: 0, cacheBytes: 0 });
 });
 
-test.if(present)("its text is the same with drafts as without", async () => {
-  const builder = irBuilder();
-  const schema = JSON.stringify({
-    type: "object",
-    properties: {
-      title: { type: "string", maxLength: 20 },
-      kind: { enum: ["poem", "story"] },
-      length: { type: "integer" },
-    },
-    required: ["title", "kind", "length"],
-  });
-  const options = { ...schemaOptions(defaultPolicy, "schema"), objectsOnly: true, originFirst: 0 };
-  const { value } = unwrap(lowerSchema(builder, schema, options));
-  const root = builder.node({ kind: "json", value, style: jsonStyle(defaultPolicy) });
-  using grammar = unwrap(engine.compile(encodeIr(builder.finish(root))));
-  for (let seed = 0; seed < 4; seed++) {
-    const request = {
-      tokens: prompt("Describe a text about the sea."),
-      grammar,
-      temperature: 0.8,
-      tokensMax: 80,
-      seed,
-    };
-    const drafted = await run(engine, request);
-    const single = await run(engine, { ...request, drafts: false });
-    expect(new TextDecoder().decode(drafted.bytes)).toBe(new TextDecoder().decode(single.bytes));
-    expect(drafted.finish.timings.completionTokens).toBe(single.finish.timings.completionTokens);
-  }
-}, 60_000);
+test.if(present)(
+  "its text is the same with drafts as without",
+  async () => {
+    const builder = irBuilder();
+    const schema = JSON.stringify({
+      type: "object",
+      properties: {
+        title: { type: "string", maxLength: 20 },
+        kind: { enum: ["poem", "story"] },
+        length: { type: "integer" },
+      },
+      required: ["title", "kind", "length"],
+    });
+    const options = { ...schemaOptions(defaultPolicy, "schema"), objectsOnly: true, originFirst: 0 };
+    const { value } = unwrap(lowerSchema(builder, schema, options));
+    const root = builder.node({ kind: "json", value, style: jsonStyle(defaultPolicy) });
+    using grammar = unwrap(engine.compile(encodeIr(builder.finish(root))));
+    for (let seed = 0; seed < 4; seed++) {
+      const request = {
+        tokens: prompt("Describe a text about the sea."),
+        grammar,
+        temperature: 0.8,
+        tokensMax: 80,
+        seed,
+      };
+      const drafted = await run(engine, request);
+      const single = await run(engine, { ...request, drafts: false });
+      expect(new TextDecoder().decode(drafted.bytes)).toBe(new TextDecoder().decode(single.bytes));
+      expect(drafted.finish.timings.completionTokens).toBe(single.finish.timings.completionTokens);
+    }
+  },
+  60_000,
+);
 
 test.if(present)("a vocabulary of another size is refused", async () => {
   const { bytes, offsets, kinds } = tokenizer.vocabulary;
