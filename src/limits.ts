@@ -91,6 +91,8 @@ export const storedResponsesBytesMax = 64 * 1024 * 1024;
 export const metadataPairsMax = 16;
 export const metadataKeyLengthMax = 64;
 export const metadataValueLengthMax = 512;
+/** UTF-16 units of the caller's name for whom it asks, as OpenAI has it. */
+export const safetyIdentifierLengthMax = 64;
 /** Items of one page of a conversation, as OpenAI has it, and of a page where the request says nothing. */
 export const inputItemsPageMax = 100;
 export const inputItemsPageDefault = 20;

@@ -62,6 +62,9 @@ describe.skipIf(path === undefined)("the default model (skipped without its file
       if (call.name === "get_time") expect(given).toEqual({});
       else expect(given).toEqual({ city: expect.any(String), unit: expect.stringMatching(/^(celsius|fahrenheit)$/) });
     }
+    // The echo shows what was asked, not what the model was shown.
+    expect(whole.tools.length).toBe(tools.length);
+    expect(whole.instructions).toBeNull();
     expect(whole.tool_choice).toEqual(JSON.parse(JSON.stringify(tool_choice)));
   });
 

@@ -134,6 +134,16 @@ test("tools: the call, its result, and the answer; with the conversation sent ba
   }
 });
 
+test("curl's own content type, and no model", async () => {
+  const { server } = connect(() => script([["text", "Hello."]]));
+  for (const path of ["/v1/responses", "/responses"]) {
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const body = JSON.stringify({ input });
+    const response = await fetch(new URL(path, server.url), { method: "POST", headers, body });
+    expect(await response.json()).toMatchObject({ model: "replay", output: [{ content: [{ text: "Hello." }] }] });
+  }
+});
+
 test("custom tools, in and out", async () => {
   const scripts = [
     script([
@@ -250,6 +260,12 @@ test("errors become the SDK's classes, with parameter and code", async () => {
   expect(bad).toBeInstanceOf(BadRequestError);
   expect(bad).toMatchObject({ param: "temperature", code: "invalid_value", type: "invalid_request_error" });
   expect(await errorOf({ tool_choice: "required" })).toMatchObject({ status: 400, param: "tool_choice" });
+  const format = { type: "json_object" };
+  expect(await errorOf({ tools: [weather], tool_choice: "required", text: { format } })).toMatchObject({
+    status: 400,
+    param: "tool_choice",
+    message: expect.stringContaining("two constraints cannot be composed"),
+  });
   expect(await errorOf({ conversation: "conv_1" })).toMatchObject({ status: 400, param: "conversation" });
   expect(await errorOf({ tools: [{ type: "web_search" }] })).toMatchObject({ status: 400, param: "tools[0].type" });
   expect(await errorOf({ previous_response_id: "resp_none" })).toMatchObject({ code: "previous_response_not_found" });

@@ -11,6 +11,15 @@ export function open<T extends TProperties>(fields: T): TObject<T> {
   return Type.Object(fields, { additionalProperties: true });
 }
 
+/** One of these strings. */
+export function oneOf<const T extends readonly string[]>(values: T) {
+  const literals = values.map((value: T[number]) => Type.Literal(value));
+  return Type.Union(literals, { description: `one of ${values.map((value) => `'${value}'`).join(", ")}` });
+}
+
+/** How much a model shall think, where its template can tell it. */
+export const reasoningEffort = oneOf(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
+
 /** Fields of a body that its schema does not name and that are not among those accepted without effect. */
 export function unreadFields(
   body: object,

@@ -1,11 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toolsMax } from "../../limits.ts";
-import { open, optional } from "../fields.ts";
+import { open, optional, reasoningEffort } from "../fields.ts";
 import { ownFields } from "../own-fields.ts";
 import { samplingFields } from "../sampling-fields.ts";
 import { constraintFields } from "./constraint-fields.ts";
-
-const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 /**
  * The body of POST /v1/chat/completions: types and ranges of every field that is read. Unknown fields pass and are reported back.
@@ -27,12 +25,7 @@ export const chatBody = open({
   parallel_tool_calls: optional(Type.Boolean()),
   functions: optional(Type.Array(Type.Unknown(), { maxItems: toolsMax })),
   function_call: optional(Type.Unknown()),
-  reasoning_effort: optional(
-    Type.Union(
-      efforts.map((effort) => Type.Literal(effort)),
-      { description: `one of ${efforts.map((effort) => `'${effort}'`).join(", ")}` },
-    ),
-  ),
+  reasoning_effort: optional(reasoningEffort),
   enable_thinking: optional(Type.Boolean()),
   add_generation_prompt: optional(Type.Boolean()),
   thinking_budget_tokens: optional(Type.Integer({ minimum: -1 })),

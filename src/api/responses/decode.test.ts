@@ -430,6 +430,8 @@ const refused: readonly (readonly [fields: object, param: string, code?: string]
   [{ metadata: { a: 1 } }, "metadata.a", "invalid_type"],
   [{ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, key) => [key, ""])) }, "metadata", "invalid_value"],
   [{ include: ["everything"] }, "include[0]", "invalid_value"],
+  [{ safety_identifier: "x".repeat(65) }, "safety_identifier", "invalid_value"],
+  [{ reasoning: { effort: "some" } }, "reasoning.effort", "invalid_value"],
   [{ reasoning: { summary: "long" } }, "reasoning.summary", "invalid_value"],
   [{ text: { verbosity: "loud" } }, "text.verbosity", "invalid_value"],
   [{ truncation: "middle" }, "truncation", "invalid_value"],

@@ -18,7 +18,10 @@ export async function encodeWhole(
   return fail({ kind: "engine", message: "The answer ended without a finish." });
 }
 
-/** Events → the frames of a stream; those up to the sequence number `after` are left out. */
+/**
+ * Events → the frames of a stream; those up to the sequence number `after` are left out. Where the events end before the response does,
+ * since nobody waits for it here any longer, the last one says so.
+ */
 export async function* encodeStream(
   frame: ResponseFrame,
   events: AsyncIterable<Event>,
@@ -30,6 +33,7 @@ export async function* encodeStream(
     yield* frames(writer.push(event), after);
     if (event.kind === "finish" || event.kind === "failure") return;
   }
+  yield* frames([writer.cutOff()], after);
 }
 
 /** The response that these events add up to so far. */

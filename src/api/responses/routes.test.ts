@@ -65,6 +65,7 @@ function serve(events: readonly Event[], { go, store }: { go?: () => Promise<voi
     return app.handle(new Request(`http://tenon${path}`, init));
   };
   return {
+    app,
     asked,
     signals,
     send,
@@ -244,6 +245,28 @@ test("a listener that leaves ends nothing; a caller that leaves ends its respons
   await reader?.cancel();
   expect(signals[1]?.aborted).toBe(true);
   expect(store.count).toBe(1);
+});
+
+test("a listener that the server lets go hears that it is not the end", async () => {
+  const never = () => new Promise<void>(() => {});
+  const { send, json, app } = serve([text("Hel"), stop], { go: never });
+  const { id } = await json("POST", "/v1/responses", { input: "Hi", background: true });
+  const letGo = new AbortController();
+  const listening = await app.handle(
+    new Request(`http://tenon/v1/responses/${id}?stream=true`, { signal: letGo.signal }),
+  );
+  const heard = listening.text();
+  letGo.abort();
+  const events = eventsIn(await heard);
+  expect(events.length).toBe(3);
+  expect(events.at(-1)).toMatchObject({
+    type: "error",
+    sequence_number: 2,
+    code: "server_error",
+    message: "The stream was cut off: the server is stopping.",
+    param: null,
+  });
+  expect((await send("GET", `/v1/responses/${id}`)).status).toBe(200);
 });
 
 test("a failure is a status without stream, and an event in one", async () => {

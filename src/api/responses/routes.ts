@@ -71,7 +71,7 @@ async function create(service: Service, store: ResponseStore, http: Request): Pr
   if (background) {
     store.add(response);
     record(answer.value.events, recording).then(() => store.settle(id));
-    if (asked.stream) return followed(response, stream, -1);
+    if (asked.stream) return followed(response, http.signal, stream);
     return Response.json(writtenBy(frame, recording.events).response(), { headers });
   }
   const events = kept(answer.value.events, response, store);
@@ -105,14 +105,15 @@ async function* kept(
   }
 }
 
-/** A kept response as a stream, from behind the event with the sequence number `after`. */
+/** A kept response as a stream, from behind the event with the sequence number `after`. `signal` is the listener's. */
 function followed(
   { frame, recording }: StoredResponse,
+  signal: AbortSignal,
   stream: { readonly pingMs: number; readonly headers: Readonly<Record<string, string>> },
-  after: number,
+  after = -1,
 ): Response {
   const left = new AbortController();
-  const events = recording.follow(left.signal);
+  const events = recording.follow(AbortSignal.any([signal, left.signal]));
   return sseResponse(encodeStream(frame, events, after), { ...stream, onCancel: () => left.abort() });
 }
 
@@ -128,7 +129,7 @@ function retrieve(service: Service, store: ResponseStore, id: string, request: R
   if (stream === "false") {
     return Response.json(writtenBy(response.frame, response.recording.events).response());
   }
-  return followed(response, { pingMs: service.pingMs, headers: {} }, Number(after ?? -1));
+  return followed(response, request.signal, { pingMs: service.pingMs, headers: {} }, Number(after ?? -1));
 }
 
 function remove(store: ResponseStore, id: string): Response {

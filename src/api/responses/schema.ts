@@ -3,10 +3,11 @@ import {
   metadataKeyLengthMax,
   metadataPairsMax,
   metadataValueLengthMax,
+  safetyIdentifierLengthMax,
   toolsMax,
   topLogprobsMax,
 } from "../../limits.ts";
-import { open, optional } from "../fields.ts";
+import { oneOf, open, optional, reasoningEffort } from "../fields.ts";
 import { ownFields } from "../own-fields.ts";
 import { samplingFields } from "../sampling-fields.ts";
 
@@ -50,7 +51,7 @@ export const responseBody = open({
   text: optional(open({ format: optional(Type.Unknown()), verbosity: optional(oneOf(["low", "medium", "high"])) })),
   reasoning: optional(
     open({
-      effort: optional(Type.String({ minLength: 1 })),
+      effort: optional(reasoningEffort),
       summary: optional(summary),
       generate_summary: optional(summary),
     }),
@@ -67,18 +68,18 @@ export const responseBody = open({
     }),
   ),
   user: optional(Type.String()),
-  safety_identifier: optional(Type.String()),
+  safety_identifier: optional(
+    Type.String({
+      maxLength: safetyIdentifierLengthMax,
+      description: `a string of at most ${safetyIdentifierLengthMax} characters`,
+    }),
+  ),
   prompt_cache_key: optional(Type.String()),
   // Ours from here on: what the other shapes take as well.
   enable_thinking: optional(Type.Boolean()),
   chat_template_kwargs: optional(Type.Record(Type.String(), Type.Unknown())),
   ...ownFields,
 });
-
-function oneOf<T extends string>(values: readonly T[]) {
-  const literals = values.map((value) => Type.Literal(value));
-  return Type.Union(literals, { description: values.map((value) => `'${value}'`).join(", ") });
-}
 
 /** Fields that change what the answer is, refused by name because they are not honoured; the others of the protocol are harmless. */
 export const refusedFields: Readonly<Record<string, string>> = {

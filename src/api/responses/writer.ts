@@ -83,6 +83,12 @@ export class ResponseWriter {
     }
   }
 
+  /** The end of a stream that does not tell the response to its end. */
+  cutOff(): StreamEvent {
+    const message = "The stream was cut off: the server is stopping.";
+    return this.#event("error", { code: "server_error", message, param: null });
+  }
+
   *#reasoning(text: string): Generator<StreamEvent, void> {
     if (this.#open?.kind !== "reasoning") {
       yield* this.#close("completed");
