@@ -43,11 +43,14 @@ test("only who has a key comes in; health is open", async () => {
   expect(log).not.toContain("hello");
 });
 
-test("every answer has its request's id, and is a line in the log", async () => {
+test("every answer has its request's id, and so has every line of the log", async () => {
   const { post, ask, logged } = serve({});
   const ids = [
     await post({ messages }),
     await post({ messages, stream: true }),
+    await ask("/v1/completions", { method: "POST", body: JSON.stringify({ prompt: "a" }) }),
+    await ask("/v1/responses", { method: "POST", body: JSON.stringify({ input: "a" }) }),
+    await ask("/v1/messages", { method: "POST", body: JSON.stringify({ messages, max_tokens: 9 }) }),
     await post("{"),
     await ask("/nowhere"),
     await ask(completions, { method: "PUT" }),
@@ -59,6 +62,7 @@ test("every answer has its request's id, and is a line in the log", async () => 
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids).toContain("mine");
   await chat?.server.stop(0);
+  for (const [, , fields] of logged) expect(ids).toContain(String(fields?.["request"]));
   const seen = logged.filter(([, event]) => event === "request").map(([, , fields]) => fields);
   expect(seen.map((fields) => [fields?.["method"], fields?.["route"], fields?.["status"]]).toSorted()).toEqual([
     ["GET", "/v1/models", 200],
@@ -66,9 +70,12 @@ test("every answer has its request's id, and is a line in the log", async () => 
     ["POST", completions, 200],
     ["POST", completions, 200],
     ["POST", completions, 400],
+    ["POST", "/v1/completions", 200],
+    ["POST", "/v1/messages", 200],
+    ["POST", "/v1/responses", 200],
     ["PUT", completions, 405],
   ]);
-  expect(logged.filter(([, event]) => event === "answer").length).toBe(2);
+  expect(logged.filter(([, event]) => event === "answer").length).toBe(5);
 });
 
 test("a page of an allowed origin may ask and read, also what is refused", async () => {

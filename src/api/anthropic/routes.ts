@@ -30,7 +30,7 @@ async function messages(service: Service, http: Request): Promise<Response> {
   const body = await readJson(http);
   if (!body.ok) return errorResponse(body.failure, requestId);
   const id = `msg_${crypto.randomUUID().replaceAll("-", "")}`;
-  const decoded = decodeMessages(body.value, { ...service, id });
+  const decoded = decodeMessages(body.value, { ...service, id: requestId });
   if (!decoded.ok) return errorResponse(decoded.failure, requestId);
   const { prefill, stream, pingMs = service.pingMs, display, ignored } = decoded.value;
   const request = withPrefill(service, decoded.value.request, prefill);

@@ -4,6 +4,7 @@ import type { Result } from "../../generation/result.ts";
 import { type JsonBody, readJson } from "../body.ts";
 import { errorResponse } from "../openai-error.ts";
 import { responseHeaders } from "../response-headers.ts";
+import { requestIdOf } from "../room.ts";
 import type { Service } from "../service.ts";
 import { decodeChat } from "./decode.ts";
 import { decodeCompletion } from "./decode-completion.ts";
@@ -66,7 +67,7 @@ function answered(answer: (service: Service, body: JsonBody) => Result<object, F
 
 async function chat(service: Service, body: JsonBody, http: Request): Promise<Response> {
   const id = freshId("chatcmpl-");
-  const decoded = decodeChat(body, { id, service });
+  const decoded = decodeChat(body, { id: requestIdOf(http), service });
   if (!decoded.ok) return errorResponse(decoded.failure);
   const { request, legacy, ...asked } = decoded.value;
   const written = {
@@ -88,7 +89,7 @@ async function chat(service: Service, body: JsonBody, http: Request): Promise<Re
 
 async function completion(service: Service, body: JsonBody, http: Request): Promise<Response> {
   const id = freshId("cmpl-");
-  const decoded = decodeCompletion(body, { id, service });
+  const decoded = decodeCompletion(body, { id: requestIdOf(http), service });
   if (!decoded.ok) return errorResponse(decoded.failure);
   const { echo, ...asked } = decoded.value;
   const texts = asked.requests.map(({ prompt = "" }) => (echo ? textOf(service, prompt) : ""));
