@@ -42,13 +42,13 @@ const end = fc.constantFrom<Event>(
   { kind: "failure", failure: { kind: "engine", message: "It broke." } },
   { kind: "failure", failure: { kind: "cancelled" } },
 );
-/** An answer as it may come, with ids that differ; a last call may be cut off. */
+/** An answer as it may come, with ids that differ; calls may be cut off. */
 const answer = fc
-  .record({ pieces: fc.array(piece, { maxLength: 6 }), cut: fc.boolean(), end })
+  .record({ pieces: fc.array(piece, { maxLength: 6 }), cut: fc.constantFrom("none", "last", "all"), end })
   .map(({ pieces, cut, end }) => {
     const events = pieces.flat().map((event, at) => ("id" in event ? { ...event, id: `${event.id}_${at}` } : event));
-    if (cut && events.at(-1)?.kind === "call_end") events.pop();
-    return [...events, end];
+    if (cut === "last" && events.at(-1)?.kind === "call_end") events.pop();
+    return [...(cut === "all" ? events.filter(({ kind }) => kind !== "call_end") : events), end];
   });
 const frames = fc.record({ background: fc.boolean(), summary: fc.boolean(), sealReasoning: fc.boolean() });
 

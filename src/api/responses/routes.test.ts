@@ -61,7 +61,9 @@ function serve(events: readonly Event[], { go, store }: { go?: () => Promise<voi
   };
   const app = responsesRoutes(service, store);
   const send = async (method: string, path: string, body?: unknown) => {
-    const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+    // As the server passes them on.
+    const headers = { "x-request-id": "req_1" };
+    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
     return app.handle(new Request(`http://tenon${path}`, init));
   };
   return {

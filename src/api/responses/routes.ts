@@ -5,6 +5,7 @@ import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { readJson } from "../body.ts";
 import { responseHeaders } from "../response-headers.ts";
+import { requestIdOf } from "../room.ts";
 import type { Service } from "../service.ts";
 import { sseResponse } from "../sse.ts";
 import { decodeResponse, type Past, type ResponseRequest } from "./decode.ts";
@@ -46,7 +47,7 @@ async function create(service: Service, store: ResponseStore, http: Request): Pr
   const body = await readJson(http);
   if (!body.ok) return errorResponse(body.failure);
   const id = `resp_${crypto.randomUUID().replaceAll("-", "")}`;
-  const decoded = decodeResponse(body.value, pastOf(store), { ...service, id });
+  const decoded = decodeResponse(body.value, pastOf(store), { ...service, id: requestIdOf(http) });
   if (!decoded.ok) return errorResponse(decoded.failure);
   const asked = decoded.value;
   const { background } = asked.echo;
@@ -60,13 +61,13 @@ async function create(service: Service, store: ResponseStore, http: Request): Pr
   const headers = responseHeaders(answer.value, asked.ignored);
   const stream = { pingMs: asked.pingMs ?? service.pingMs, headers };
   if (!asked.echo.store) {
-    const frame = frameOf(asked, answer.value, nowSeconds);
+    const frame = frameOf(id, asked, answer.value, nowSeconds);
     if (asked.stream) return sseResponse(encodeStream(frame, answer.value.events), { ...stream, onCancel: cancel });
     return wholeResponse(frame, answer.value.events, headers);
   }
 
   const recording = new Recording();
-  const frame = frameOf(asked, answer.value, () => recording.endedAt);
+  const frame = frameOf(id, asked, answer.value, () => recording.endedAt);
   const response: StoredResponse = { frame, input: asked.input, ownItems: asked.ownItems, recording, cancel };
   if (background) {
     store.add(response);
@@ -164,7 +165,7 @@ function listItems(store: ResponseStore, id: string, request: Request): Response
 async function countTokens(service: Service, store: ResponseStore, http: Request): Promise<Response> {
   const body = await readJson(http);
   if (!body.ok) return errorResponse(body.failure);
-  const decoded = decodeResponse(body.value, pastOf(store), { ...service, id: "" });
+  const decoded = decodeResponse(body.value, pastOf(store), { ...service, id: requestIdOf(http) });
   if (!decoded.ok) return errorResponse(decoded.failure);
   const { request, truncate } = decoded.value;
   const prompt = service.prompt(truncate ? truncated(request, service) : request);
@@ -190,10 +191,10 @@ function conversationOf(store: ResponseStore, id: string): Result<readonly Item[
   return ok(store.conversation(id) ?? []);
 }
 
-function frameOf(asked: ResponseRequest, { model }: Answer, endedAt: () => number): ResponseFrame {
+function frameOf(id: string, asked: ResponseRequest, { model }: Answer, endedAt: () => number): ResponseFrame {
   const { request, echo, reasoningAs, sealReasoning } = asked;
   return {
-    id: request.id,
+    id,
     createdAt: nowSeconds(),
     endedAt,
     model,

@@ -58,7 +58,7 @@ export class ResponseWriter {
         yield* this.#text(event.text, event.logprobs);
         return;
       case "call_begin":
-        yield* this.#close("completed");
+        yield* this.#leave();
         yield* this.#begin({
           kind: event.custom ? "custom_tool_call" : "function_call",
           callId: event.id,
@@ -91,7 +91,7 @@ export class ResponseWriter {
 
   *#reasoning(text: string): Generator<StreamEvent, void> {
     if (this.#open?.kind !== "reasoning") {
-      yield* this.#close("completed");
+      yield* this.#leave();
       yield* this.#begin({ kind: "reasoning", text: "" });
     }
     const { type, index } = this.#reasoningNames();
@@ -100,7 +100,7 @@ export class ResponseWriter {
 
   *#text(text: string, logprobs: readonly TokenLogprob[]): Generator<StreamEvent, void> {
     if (this.#open?.kind !== "message") {
-      yield* this.#close("completed");
+      yield* this.#leave();
       yield* this.#begin({ kind: "message", text: "", logprobs: [] });
     }
     const encoded = this.#frame.logprobs ? logprobs.map(encodeLogprob) : [];
@@ -125,11 +125,11 @@ export class ResponseWriter {
   *#finish(reason: FinishReason, usage: Usage): Generator<StreamEvent, void> {
     this.#usage = usage;
     if (reason.kind === "length" || reason.kind === "context") {
-      yield* this.#close("incomplete");
+      yield* this.#cut();
       yield* this.#end("incomplete");
       return;
     }
-    yield* this.#close("completed");
+    yield* this.#leave();
     // Saying nothing is an answer, too.
     if (!this.#output.some(({ type }) => type !== "reasoning")) {
       yield* this.#begin({ kind: "message", text: "", logprobs: [] });
@@ -140,7 +140,7 @@ export class ResponseWriter {
 
   /** The protocol has no event of its own for a response that was cancelled: its status says so. */
   *#fail(failure: Failure): Generator<StreamEvent, void> {
-    yield* this.#close("incomplete");
+    yield* this.#cut();
     if (failure.kind === "cancelled") {
       this.#status = "cancelled";
       yield this.#lifecycle("response.failed");
@@ -172,16 +172,21 @@ export class ResponseWriter {
     }
   }
 
-  /** A call that did not end is never told as one: its item stays unfinished, and is no part of the response. */
+  /** Closes what is open. Calls end by themselves; one that did not keeps its place, and says that it is none. */
+  *#leave(): Generator<StreamEvent, void> {
+    yield* this.#close(isCall(this.#open) ? "incomplete" : "completed");
+  }
+
+  /** Closes what the end of the response cuts off. A call is then never told as one: its item stays unfinished, and is no part of the response. */
+  *#cut(): Generator<StreamEvent, void> {
+    if (isCall(this.#open)) this.#open = undefined;
+    yield* this.#close("incomplete");
+  }
+
   *#close(status: "completed" | "incomplete"): Generator<StreamEvent, void> {
     const open = this.#open;
     if (open === undefined) return;
     const { text } = open;
-    const isCall = open.kind === "function_call" || open.kind === "custom_tool_call";
-    if (isCall && status === "incomplete") {
-      this.#open = undefined;
-      return;
-    }
     switch (open.kind) {
       case "message": {
         const index = { content_index: 0 };
@@ -290,6 +295,10 @@ export class ResponseWriter {
       ...(this.#error === undefined ? {} : { error: this.#error }),
     });
   }
+}
+
+function isCall(open: OpenItem | undefined): boolean {
+  return open?.kind === "function_call" || open?.kind === "custom_tool_call";
 }
 
 /** The item that is being written. */
