@@ -5,9 +5,9 @@
 
 // HTTP
 
-/** Bytes of a JSON request body: a full context of 128k tokens is about half a megabyte, and 512 large tools as much again. */
+/** Bytes of a request body unless `--max-body` says otherwise: a full context of 128k tokens is about half a megabyte, and 512 large tools as much again. */
 export const bodyBytesMax = 8 * 1024 * 1024;
-/** Bytes after which Bun itself cuts a body off, with an empty answer; only has to be above `bodyBytesMax`. */
+/** The most that `--max-body` may allow: eight such bodies fill what all together may take. */
 export const bodyBytesHardMax = 64 * 1024 * 1024;
 /** Nested arrays and objects in a body; deeper than any schema in use, and shallow enough for every recursive reader. */
 export const bodyDepthMax = 256;

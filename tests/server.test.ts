@@ -240,3 +240,21 @@ test("a host header that makes no URL is no reason to fail", async () => {
     socket.destroy();
   }
 });
+
+test("TLS with a certificate of one's own; files that are none are refused in words", async () => {
+  const file = (name: string) => new URL(`fixtures/tls/${name}.pem`, import.meta.url).pathname;
+  const tls = { cert: file("cert"), key: file("key") };
+  const { server } = serve({ tls });
+  expect(server.url.protocol).toBe("https:");
+  const ca = await Bun.file(tls.cert).text();
+  const response = await fetch(new URL("/v1/models", server.url), { tls: { ca } });
+  expect(response.status).toBe(200);
+  for (const broken of [
+    { ...tls, key: "nowhere.pem" },
+    { cert: tls.key, key: tls.key },
+  ]) {
+    expect(() => startChat(() => script([]), { server: { tls: broken } })).toThrow(
+      /^Nobody can listen at 127\.0\.0\.1:0: /,
+    );
+  }
+});

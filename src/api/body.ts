@@ -1,20 +1,16 @@
 import { fail, ok, type Result } from "../generation/result.ts";
-import { bodyBytesMax, bodyDepthMax } from "../limits.ts";
+import { bodyDepthMax } from "../limits.ts";
 
 /** A request body as plain values, and the text they were read from: only the text has the order of keys and the digits of numbers. */
 export type JsonBody = { readonly value: unknown; readonly text: string };
 
-export type BodyFailure =
-  | { readonly kind: "body_too_large"; readonly bytesMax: number }
-  | { readonly kind: "body_invalid"; readonly message: string };
+export type BodyFailure = { readonly kind: "body_invalid"; readonly message: string };
 
-/** Reads a body as JSON whatever its content type says, since `curl -d` calls it a form. */
+/** Reads a body, whose size the server has bounded, as JSON whatever its content type says, since `curl -d` calls it a form. */
 export async function readJson(request: Request): Promise<Result<JsonBody, BodyFailure>> {
-  const bytes = await readBytes(request, bodyBytesMax);
-  if (bytes === undefined) return fail({ kind: "body_too_large", bytesMax: bodyBytesMax });
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    text = new TextDecoder("utf-8", { fatal: true }).decode(await request.bytes());
   } catch {
     return fail({ kind: "body_invalid", message: "The request body is not valid UTF-8." });
   }
@@ -28,23 +24,6 @@ export async function readJson(request: Request): Promise<Result<JsonBody, BodyF
     const reason = error instanceof Error ? error.message : "";
     return fail({ kind: "body_invalid", message: `The request body is not valid JSON. ${reason}`.trim() });
   }
-}
-
-/**
- * The whole body, or undefined when it is larger than allowed. What is too large is read to its end and thrown away: many
- * clients look at an answer only when they have sent everything.
- */
-async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array | undefined> {
-  const declared = Number(request.headers.get("content-length") ?? Number.POSITIVE_INFINITY);
-  if (declared <= bytesMax) return request.bytes();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.byteLength;
-    if (length > bytesMax) chunks.length = 0;
-    else chunks.push(chunk);
-  }
-  return length > bytesMax ? undefined : Buffer.concat(chunks, length);
 }
 
 /** Whether brackets outside strings nest deeper than allowed. One pass, so that no recursive reader ever meets such a text. */

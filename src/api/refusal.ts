@@ -3,6 +3,7 @@ import type { BodyFailure } from "./body.ts";
 /** What is refused before any work, on whatever path: the room that claims the path says it in its own shape. */
 export type Refusal =
   | BodyFailure
+  | { readonly kind: "body_too_large"; readonly bytesMax: number }
   /** The body did not arrive in time. */
   | { readonly kind: "body_late" }
   | { readonly kind: "unknown_url"; readonly method: string; readonly path: string }

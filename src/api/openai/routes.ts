@@ -42,17 +42,13 @@ export function openaiRoutes(service: Service) {
 
 const unparsed = { parse: "none" } as const;
 
-type Context = { readonly request: Request; readonly server: Connection };
-type Connection = { timeout(request: Request, seconds: number): void } | null;
 type Handler = (service: Service, body: JsonBody, http: Request) => Response | Promise<Response>;
 
 /** Reads the body and passes it on. */
 function posted(service: Service, handle: Handler) {
-  return async ({ request, server }: Context): Promise<Response> => {
+  return async ({ request }: { readonly request: Request }): Promise<Response> => {
     const body = await readJson(request);
     if (!body.ok) return errorResponse(body.failure);
-    // From here on the client waits for us: a long prompt is no reason to cut the connection.
-    server?.timeout(request, 0);
     return handle(service, body.value, request);
   };
 }
