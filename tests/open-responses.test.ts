@@ -128,7 +128,11 @@ test("image-input is refused by name", async () => {
 
 test("compaction is not there", async () => {
   chat = startChat(() => script([]));
-  const compact = await fetch(new URL("/v1/responses/compact", chat.server.url), { method: "POST", body: "{}" });
+  const compact = await fetch(new URL("/v1/responses/compact", chat.server.url), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{",
+  });
   expect(compact.status).toBe(404);
   expect(await compact.json()).toMatchObject({ error: { code: "unknown_url" } });
 });

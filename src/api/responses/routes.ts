@@ -30,7 +30,9 @@ export function responsesRoutes(service: Service, store = new ResponseStore()) {
       .post(path, ({ request }) => create(service, store, request), { parse: "none" })
       .post(`${path}/input_tokens`, ({ request }) => countTokens(service, store, request), { parse: "none" })
       // Not the name of a response: nothing compacts conversations here.
-      .post(`${path}/compact`, () => errorResponse({ kind: "unknown_url", method: "POST", path: `${path}/compact` }))
+      .post(`${path}/compact`, () => errorResponse({ kind: "unknown_url", method: "POST", path: `${path}/compact` }), {
+        parse: "none",
+      })
       .get(`${path}/:id`, ({ params, request }) => retrieve(service, store, params.id, request))
       .delete(`${path}/:id`, ({ params }) => remove(store, params.id))
       .post(`${path}/:id/cancel`, ({ params }) => cancel(store, params.id), { parse: "none" })
