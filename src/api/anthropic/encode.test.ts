@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Message } from "@anthropic-ai/sdk/resources/messages";
+import type { Message, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { Event, FinishReason } from "../../generation/event.ts";
 import { encodeMessage, encodeStream, type MessageFrame } from "./encode.ts";
 import { signatureOf } from "./signature.ts";
@@ -16,7 +16,7 @@ const usage = {
 };
 const finish = (reason: FinishReason): Event => ({ kind: "finish", reason, usage });
 const stop = finish({ kind: "stop" });
-const text = (text: string): Event => ({ kind: "text", text, logprobs: [] });
+const said = (text: string): Event => ({ kind: "text", text, logprobs: [] });
 const reasoning = (text: string): Event => ({ kind: "reasoning", text });
 const aCall = (index = 0, ...pieces: readonly string[]): readonly Event[] => [
   { kind: "call_begin", index, id: `call_${index}`, name: "f", custom: false },
@@ -71,7 +71,7 @@ const callBlock = (id: string) => ({ type: "tool_use", id, name: "f", input: {},
 const thinkingBlock = { type: "thinking", thinking: "", signature: "" };
 
 test("a text, byte for byte", async () => {
-  expect(await wire([{ kind: "progress", done: 1, total: 2 }, text("Grüße "), text("🌍"), stop])).toBe(
+  expect(await wire([{ kind: "progress", done: 1, total: 2 }, said("Grüße "), said("🌍"), stop])).toBe(
     [
       start,
       'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"","citations":null}}\n\n',
@@ -88,10 +88,10 @@ test("blocks come in order, each closed before the next", async () => {
   const events = [
     reasoning("h"),
     reasoning("m"),
-    text("See:"),
+    said("See:"),
     ...aCall(0, '{"x":', '"ü"}'),
     ...aCall(1, "{}"),
-    text("."),
+    said("."),
     finish({ kind: "calls" }),
   ];
   expect(await wire(events)).toBe(
@@ -122,7 +122,7 @@ test("blocks come in order, each closed before the next", async () => {
 
 test("a thought that is not shown is signed", async () => {
   const signature = signatureOf("hm", "omitted");
-  const events = [reasoning("hm"), text("a"), stop];
+  const events = [reasoning("hm"), said("a"), stop];
   expect(await wire(events, { display: "omitted" })).toStartWith(
     start + opened(0, thinkingBlock) + delta(0, { type: "signature_delta", signature }) + closed(0),
   );
@@ -134,7 +134,7 @@ test("a thought that is not shown is signed", async () => {
 });
 
 test("a failure is an event of its own, and the last", async () => {
-  const events: Event[] = [text("a"), { kind: "failure", failure: { kind: "engine", message: "It broke." } }];
+  const events: Event[] = [said("a"), { kind: "failure", failure: { kind: "engine", message: "It broke." } }];
   expect(await wire(events)).toBe(
     [
       start,
@@ -152,8 +152,8 @@ test("a failure is an event of its own, and the last", async () => {
 test("an answer without stream has every field of the client's types", async () => {
   const events = [
     reasoning("hm"),
-    text("See: "),
-    text("this"),
+    said("See: "),
+    said("this"),
     ...aCall(0, '{"x":', '"ü"}'),
     finish({ kind: "calls" }),
   ];
@@ -183,6 +183,65 @@ test("an answer without stream has every field of the client's types", async () 
   expect(await answer(events)).toEqual(message);
 });
 
+test("a stream's events have every field of the client's types", async () => {
+  const events: RawMessageStreamEvent[] = [
+    {
+      type: "message_start",
+      message: {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        model: "M",
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        stop_details: null,
+        container: null,
+        diagnostics: null,
+        usage: {
+          input_tokens: 12,
+          cache_creation_input_tokens: 0,
+          cache_read_input_tokens: 0,
+          output_tokens: 0,
+          output_tokens_details: { thinking_tokens: 0 },
+          server_tool_use: null,
+          cache_creation: null,
+          service_tier: "standard",
+          inference_geo: null,
+          speed: null,
+        },
+      },
+    },
+    { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "", signature: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: "hm" } },
+    {
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "signature_delta", signature: signatureOf("hm", "shown") },
+    },
+    { type: "content_block_stop", index: 0 },
+    { type: "content_block_start", index: 1, content_block: { type: "text", text: "", citations: null } },
+    { type: "content_block_delta", index: 1, delta: { type: "text_delta", text: "See:" } },
+    { type: "content_block_stop", index: 1 },
+    {
+      type: "content_block_start",
+      index: 2,
+      content_block: { type: "tool_use", id: "toolu_0", name: "f", input: {}, caller: { type: "direct" } },
+    },
+    { type: "content_block_delta", index: 2, delta: { type: "input_json_delta", partial_json: "{}" } },
+    { type: "content_block_stop", index: 2 },
+    {
+      type: "message_delta",
+      delta: { stop_reason: "tool_use", stop_sequence: null, stop_details: null, container: null },
+      usage: deltaUsage,
+    },
+    { type: "message_stop" },
+  ];
+  const text = await wire([reasoning("hm"), said("See:"), ...aCall(0, "{}"), finish({ kind: "calls" })]);
+  const data = [...text.matchAll(/^data: (.*)$/gm)].map(([, json = ""]): unknown => JSON.parse(json));
+  expect(data.filter((event) => JSON.stringify(event) !== '{"type":"ping"}')).toEqual(events);
+});
+
 test("a call's input keeps the order of its keys and the digits of its numbers", async () => {
   const json = '{"b": 12345678901234567890, "1": 1.50,\n "a": "content\\":[]"}';
   expect(await bodyOf([...aCall(0, json), finish({ kind: "calls" })])).toContain(
@@ -191,7 +250,7 @@ test("a call's input keeps the order of its keys and the digits of its numbers",
 });
 
 test("what an answer says cannot break its frame", async () => {
-  const { content } = await answer([text('"content":[]'), text("$&"), stop], { model: '"content":[]' });
+  const { content } = await answer([said('"content":[]'), said("$&"), stop], { model: '"content":[]' });
   expect(content).toEqual([{ type: "text", text: '"content":[]$&', citations: null }]);
 });
 
@@ -221,7 +280,7 @@ test.each([
   [{ kind: "length" }, "max_tokens", null],
   [{ kind: "context" }, "model_context_window_exceeded", null],
 ] as const)("%j is %s", async (reason, stop_reason, stop_sequence) => {
-  const events = [text("a"), finish(reason)];
+  const events = [said("a"), finish(reason)];
   expect(await answer(events)).toMatchObject({ stop_reason, stop_sequence });
   expect(await wire(events)).toEndWith(end(stop_reason, stop_sequence));
 });
