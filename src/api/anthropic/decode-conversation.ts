@@ -14,6 +14,8 @@ export type Conversation = {
   readonly messages: readonly Message[];
   /** Text of the assistant's with which the answer goes on; not among the messages. */
   readonly prefill: string | undefined;
+  /** Tools that were called, or named by the result of a search for tools. */
+  readonly toolNames: ReadonlySet<string>;
 };
 
 /**
@@ -35,7 +37,9 @@ export function decodeConversation(
     if (!decoded.ok) return decoded;
   }
   const empty = emptyInput(turns.messages, "messages");
-  return empty === undefined ? splitPrefill(turns.messages) : fail(empty);
+  if (empty !== undefined) return fail(empty);
+  const split = splitPrefill(turns.messages);
+  return split.ok ? ok({ ...split.value, toolNames: turns.toolNames }) : split;
 }
 
 const checkMessage = checker(messageBody);
@@ -45,13 +49,17 @@ const checkToolResult = checker(toolResultBlock);
 
 type AssistantMessage = Extract<Message, { role: "assistant" }>;
 
-/** Collects messages, joining those of one role, and knows the calls that were made. */
+/** Collects messages, joining those of one role, and knows the calls and tools that were spoken of. */
 class Turns {
   readonly messages: Message[] = [];
   readonly callIds = new Set<string>();
+  readonly toolNames = new Set<string>();
 
   add(message: Message): void {
-    if (message.role === "assistant") for (const { id } of message.calls) this.callIds.add(id);
+    for (const { id, name } of message.role === "assistant" ? message.calls : []) {
+      this.callIds.add(id);
+      this.toolNames.add(name);
+    }
     const last = this.messages.at(-1);
     const joined = last === undefined ? undefined : join(last, message);
     if (joined === undefined) this.messages.push(message);
@@ -142,7 +150,7 @@ function decodeUser(blocks: readonly Block[], turns: Turns): Result<void, Failur
   };
   for (const block of blocks) {
     if (block.type === "tool_result") {
-      const result = decodeResult(block, turns.callIds);
+      const result = decodeResult(block, turns);
       if (!result.ok) return result;
       flush();
       turns.add(result.value);
@@ -156,7 +164,7 @@ function decodeUser(blocks: readonly Block[], turns: Turns): Result<void, Failur
   return done;
 }
 
-function decodeResult({ value, at }: Block, callIds: ReadonlySet<string>): Result<Message, Failure> {
+function decodeResult({ value, at }: Block, { callIds, toolNames }: Turns): Result<Message, Failure> {
   const result = checkToolResult(value, at);
   if (!result.ok) return result;
   const { tool_use_id: callId, content, is_error } = result.value;
@@ -173,6 +181,7 @@ function decodeResult({ value, at }: Block, callIds: ReadonlySet<string>): Resul
   for (const block of blocks.value) {
     const text = decodeText(block);
     if (!text.ok) return text;
+    if (block.type === "tool_reference") toolNames.add(text.value);
     texts.push(text.value);
   }
   return ok({ role: "tool", content: contentOf(is_error === true ? asError(texts) : texts), callId, name: undefined });
@@ -248,7 +257,7 @@ class CallSources {
 }
 
 /** The assistant's last word is the beginning of the answer. */
-function splitPrefill(messages: readonly Message[]): Result<Conversation, Failure> {
+function splitPrefill(messages: readonly Message[]): Result<Omit<Conversation, "toolNames">, Failure> {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return ok({ messages, prefill: undefined });
   if (last.calls.length > 0) {

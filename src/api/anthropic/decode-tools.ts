@@ -5,13 +5,21 @@ import { checker } from "../check.ts";
 import { sourceAt, sourceItems } from "../source.ts";
 import { customTool, namedToolChoice, toolBody, toolChoice } from "./schema.ts";
 
-/** The tools of a body, in the form that templates know. `text` is that of the array. */
-export function decodeTools(values: readonly unknown[], text: string): Result<readonly Tool[], Failure> {
+/**
+ * The tools of a body, in the form that templates know. `text` is that of the array. A tool whose loading is deferred is not there
+ * before it was spoken of, which `known` tells.
+ */
+export function decodeTools(
+  values: readonly unknown[],
+  text: string,
+  known: ReadonlySet<string>,
+): Result<readonly Tool[], Failure> {
   const tools: Tool[] = [];
   for (const [index, source] of sourceItems(text).entries()) {
-    const tool = decodeTool(values[index], source, `tools[${index}]`);
-    if (!tool.ok) return tool;
-    tools.push(tool.value);
+    const decoded = decodeTool(values[index], source, `tools[${index}]`);
+    if (!decoded.ok) return decoded;
+    const { tool, deferred } = decoded.value;
+    if (!deferred || known.has(tool.name)) tools.push(tool);
   }
   return ok(tools);
 }
@@ -48,7 +56,11 @@ const checkCustom = checker(customTool);
 const checkChoice = checker(toolChoice);
 const checkNamed = checker(namedToolChoice);
 
-function decodeTool(value: unknown, source: string, at: string): Result<Tool, Failure> {
+function decodeTool(
+  value: unknown,
+  source: string,
+  at: string,
+): Result<{ readonly tool: Tool; readonly deferred: boolean }, Failure> {
   const body = checkTool(value, at);
   if (!body.ok) return body;
   const type = body.value.type ?? "custom";
@@ -62,17 +74,18 @@ function decodeTool(value: unknown, source: string, at: string): Result<Tool, Fa
   }
   const checked = checkCustom(value, at);
   if (!checked.ok) return checked;
-  const { name, description, input_schema, strict } = checked.value;
+  const { name, description, input_schema, strict, defer_loading } = checked.value;
   const hasSchema = input_schema !== undefined && input_schema !== null;
   const parameters = hasSchema ? sourceAt(source, ["input_schema"]) : undefined;
-  return ok({
+  const tool = {
     name,
     description: description ?? undefined,
     parameters,
     strict: strict ?? false,
     param: `${at}.input_schema`,
     source: functionText(name, description ?? undefined, parameters),
-  });
+  };
+  return ok({ tool, deferred: defer_loading ?? false });
 }
 
 /** What the same tool is in OpenAI's shape, so that a model reads the same bytes whichever shape it came in. */

@@ -343,6 +343,32 @@ describe("tools", () => {
     ]);
   });
 
+  test("are there when they are loaded: named by a search, called before, or chosen", () => {
+    const tools = ["found", "called", "chosen", "absent"].map((name) => ({ name, defer_loading: true }));
+    const messages = [
+      hello,
+      {
+        role: "assistant",
+        content: [
+          { type: "tool_use", id: "a", name: "search", input: {} },
+          { type: "tool_use", id: "b", name: "called", input: {} },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "a", content: [{ type: "tool_reference", tool_name: "found" }] },
+          { type: "tool_result", tool_use_id: "b", content: "absent" },
+        ],
+      },
+    ];
+    const namesOf = (fields: object) =>
+      decode({ tools: [{ name: "search" }, ...tools], ...fields }).request.tools.map(({ name }) => name);
+    expect(namesOf({})).toEqual(["search"]);
+    expect(namesOf({ messages })).toEqual(["search", "found", "called"]);
+    expect(namesOf({ tool_choice: { type: "tool", name: "chosen" } })).toEqual(["search", "chosen"]);
+  });
+
   test.each([
     [undefined, { mode: "auto" }, true],
     [{ type: "auto" }, { mode: "auto" }, true],

@@ -77,11 +77,13 @@ function decodePrompt(
   if (refusal !== undefined) return fail(refusal);
   const conversation = decodeConversation(fields.system ?? undefined, fields.messages, body);
   if (!conversation.ok) return conversation;
-  const { messages, prefill } = conversation.value;
-  const tools = decodeTools(fields.tools ?? [], fields.tools ? sourceAt(body.text, ["tools"]) : "[]");
-  if (!tools.ok) return tools;
+  const { messages, prefill, toolNames } = conversation.value;
   const choice = decodeToolChoice(fields.tool_choice);
   if (!choice.ok) return choice;
+  const { toolChoice } = choice.value;
+  const known = toolChoice.mode === "named" ? new Set([...toolNames, toolChoice.name]) : toolNames;
+  const tools = decodeTools(fields.tools ?? [], fields.tools ? sourceAt(body.text, ["tools"]) : "[]", known);
+  if (!tools.ok) return tools;
   const formats = decodeFormats(fields, body.text);
   if (!formats.ok) return formats;
   const own = decodeOwnFields(fields, body.text, options, formats.value);

@@ -113,6 +113,7 @@ export const customTool = open({
   description: optional(Type.String()),
   input_schema: optional(open({})),
   strict: optional(Type.Boolean()),
+  defer_loading: optional(Type.Boolean()),
 });
 
 export const toolChoice = open({ type: Type.String(), disable_parallel_tool_use: optional(Type.Boolean()) });
