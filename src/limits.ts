@@ -112,6 +112,8 @@ export const applicatorDepthMax = 128;
  * so that a schema has one verdict on every machine. The largest schemas of SchemaStore take about a fifth of it.
  */
 export const loweringStepsMax = 1_000_000;
+/** Places that one schema may be relaxed at; each costs another lowering. */
+export const relaxationsMax = 64;
 /** Digits of a number in a schema when it is written without exponent: what a double can hold, and room beside it. */
 export const decimalDigitsMax = 1200;
 /** Characters of whitespace in one JSON value beyond one space after `,` and `:`, as llamay allows: enough for any layout, too few to run away. */

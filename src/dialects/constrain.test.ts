@@ -224,6 +224,16 @@ describe("constrain", () => {
     expect(constrain(request({ tools: [bad], toolChoice: none }), context).ok).toBe(true);
   });
 
+  test("widens what cannot be enforced where the request allows it, and says where", () => {
+    const pattern = { type: "object", properties: { a: { type: "string", pattern: "(a)\\1" } } };
+    const asked = { tools: [weather, tool("a", pattern)], toolChoice: required } as const;
+    const policy = { ...request({}).policy, relax: true };
+    expect(constrain(request(asked), context)).toMatchObject({ ok: false, failure: { pointer: "/properties/a" } });
+    expect(constrain(request({ ...asked, policy }), context)).toMatchObject({
+      value: { constraint: "enforced", relaxed: ["tools[a]#/properties/a/pattern"] },
+    });
+  });
+
   test("tells a failure to compile about the schema it comes from", () => {
     const result = grammarOf(request({ tools: [tool("a", {}), weather] }), context);
     const constrained = constrain(request({ tools: [tool("a", {}), weather] }), context);

@@ -5,9 +5,11 @@ import type { AnswerFormat, Policy, Request, Tool } from "../generation/request.
 import { fail, ok, type Result } from "../generation/result.ts";
 import { isForced } from "../generation/tool-choice.ts";
 import { encodeIr } from "../grammar/encode.ts";
-import { type Ir, type IrBuilder, irBuilder, type JsonStyle, type NodeId, type ValueId } from "../grammar/ir.ts";
-import { lowerSchema, type SchemaOptions } from "../grammar/json-schema/lower.ts";
+import { type Ir, type IrBuilder, irBuilder, type NodeId, type ValueId } from "../grammar/ir.ts";
+import { lowerSchema } from "../grammar/json-schema/lower.ts";
+import { relaxSchema } from "../grammar/json-schema/relax.ts";
 import type { Refusal } from "../grammar/json-schema/schema.ts";
+import { jsonStyle, schemaOptions } from "../grammar/policy.ts";
 import { lowerGrammar } from "../grammar/source.ts";
 import { grammarTokens } from "../tokenizer/grammar-tokens.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
@@ -21,7 +23,7 @@ export function constrain(request: Request, context: ConstrainContext): Result<C
   const { constraint, ir, sources } = built.value;
   return ok({
     constraint,
-    relaxed: [],
+    relaxed: sources.flatMap(({ param, relaxed }) => relaxed.map((pointer) => `${param}#${pointer}`)),
     ir: ir && encodeIr(ir),
     stopTokens: context.tokenizer.stopTokens,
     failureOf: (failure) => compileFailure(failure, sources),
@@ -95,8 +97,11 @@ export function grammarOf(
   return finish("triggered", dialect.auto(builder, frame));
 }
 
-/** Where the origins of values lie: schema after schema, each with the pointers of its places. */
-export type Sources = { readonly subject: string; readonly param: string; readonly places: readonly string[] }[];
+/** Where the origins of values lie: schema after schema, each with the pointers of its places, and of what was widened in it. */
+export type Sources = (Source & { readonly places: readonly string[]; readonly relaxed: readonly string[] })[];
+
+/** Whose schema or grammar it is, and where it stands in the caller's request. */
+type Source = { readonly subject: string; readonly param: string };
 
 function offeredTools({ tools, toolChoice }: Request): readonly Tool[] {
   switch (toolChoice.mode) {
@@ -123,13 +128,13 @@ type Writing = {
 
 /** What fits the format of an answer. */
 function answerNode(writing: Writing, answer: Exclude<AnswerFormat, { kind: "text" }>): Result<NodeId, Failure> {
-  const { builder, policy, sources } = writing;
+  const { builder, policy } = writing;
   if (answer.kind === "grammar") {
     return grammarNode(writing, answer.source, { subject: "", param: answer.param });
   }
   const { schema, param } = answer.kind === "json_schema" ? answer : { schema: "{}", param: "" };
-  const options = { ...schemaOptions(policy, "schema"), objectsOnly: answer.kind === "json_object" };
-  const value = lowered(builder, schema, options, sources, { subject: "", param });
+  const reading = { order: "schema", objectsOnly: answer.kind === "json_object" } as const;
+  const value = lowered(writing, schema, reading, { subject: "", param });
   return value.ok ? ok(builder.node({ kind: "json", value: value.value, style: jsonStyle(policy) })) : value;
 }
 
@@ -142,8 +147,7 @@ function callableTool(writing: Writing, tool: Tool, request: Request): Result<Ca
     return input.ok ? ok({ name, input: input.value }) : input;
   }
   const schema = isPinned(tool, request) ? (tool.parameters ?? emptyObject) : "{}";
-  const options = { ...schemaOptions(request.policy, "any"), objectsOnly: true };
-  const value = lowered(writing.builder, schema, options, writing.sources, { subject: name, param });
+  const value = lowered(writing, schema, { order: "any", objectsOnly: true }, { subject: name, param });
   return value.ok ? ok({ name, arguments: value.value }) : value;
 }
 
@@ -158,7 +162,7 @@ function isPinned(tool: Tool, { toolStrict, toolChoice }: Request): boolean {
 function grammarNode(
   { builder, tokenizer, policy, sources }: Writing,
   grammar: GrammarSource,
-  source: { readonly subject: string; readonly param: string },
+  source: Source,
 ): Result<NodeId, Failure> {
   const lowered = lowerGrammar(builder, grammar, {
     ...grammarTokens(tokenizer),
@@ -166,39 +170,29 @@ function grammarNode(
     originFirst: originsOf(sources),
   });
   if (!lowered.ok) return fail(grammarFailure(grammar, source.param, lowered.failure));
-  sources.push({ ...source, places: lowered.value.places });
+  sources.push({ ...source, places: lowered.value.places, relaxed: [] });
   return ok(lowered.value.node);
 }
 
+/** What fits a schema; where the request allows it, with what cannot be enforced taken out. */
 function lowered(
-  builder: IrBuilder,
+  { builder, policy, sources }: Writing,
   schema: string,
-  options: Omit<SchemaOptions, "originFirst">,
-  sources: Sources,
-  source: { readonly subject: string; readonly param: string },
+  { order, objectsOnly }: { readonly order: "any" | "schema"; readonly objectsOnly: boolean },
+  source: Source,
 ): Result<ValueId, Failure> {
-  const result = lowerSchema(builder, schema, { ...options, originFirst: originsOf(sources) });
+  const options = { ...schemaOptions(policy, order), objectsOnly, originFirst: originsOf(sources) };
+  const wider = policy.relax ? relaxSchema(schema, options) : ok({ text: schema, relaxed: [] });
+  if (!wider.ok) return fail(schemaFailure(source, wider.failure));
+  const result = lowerSchema(builder, wider.value.text, options);
   if (!result.ok) return fail(schemaFailure(source, result.failure));
-  sources.push({ ...source, places: result.value.places });
+  sources.push({ ...source, places: result.value.places, relaxed: wider.value.relaxed });
   return ok(result.value.value);
 }
 
 /** Places of all sources so far: where the next one's begin. */
 function originsOf(sources: Sources): number {
   return sources.reduce((sum, { places }) => sum + places.length, 0);
-}
-
-function schemaOptions(policy: Policy, order: "any" | "schema"): Omit<SchemaOptions, "originFirst" | "objectsOnly"> {
-  return {
-    closed: policy.additional === "closed",
-    ordered: (policy.order ?? order) === "schema",
-    assertFormats: policy.format !== "annotate",
-  };
-}
-
-function jsonStyle({ whitespace, spelling }: Policy): JsonStyle {
-  if (whitespace === "compact") return { freeSpace: false, whitespaceMax: 0, spelling };
-  return { freeSpace: true, whitespaceMax: whitespace === "flexible" ? undefined : whitespace, spelling };
 }
 
 function compileFailure(
@@ -215,10 +209,7 @@ function compileFailure(
   return schemaFailure(sources[0] ?? { subject: "", param: "" }, refusal);
 }
 
-function schemaFailure(
-  { subject, param }: { readonly subject: string; readonly param: string },
-  { pointer, keyword, reason }: Refusal,
-): Failure {
+function schemaFailure({ subject, param }: Source, { pointer, keyword, reason }: Refusal): Failure {
   const what = keyword === "" ? "the schema" : `'${keyword}'`;
   const where = pointer === "" ? "" : ` at '${pointer}'`;
   const whose = subject === "" ? "Invalid schema" : `Invalid schema for function '${subject}'`;
