@@ -101,9 +101,9 @@ function refusalOf(arrival: Arrival, options: DoorOptions): Refusal | Failure | 
     if (retryAfterS !== undefined) return { kind: "rate_limited", retryAfterS };
   }
   const { method } = http;
-  const allow = routes.methods(path);
-  if (allow.length === 0) return { kind: "unknown_url", method, path };
-  return allow.includes(method) ? undefined : { kind: "wrong_method", method, path, allow };
+  const route = routes.find(path);
+  if (route === undefined) return { kind: "unknown_url", method, path };
+  return route.methods.includes(method) ? undefined : { kind: "wrong_method", method, path, allow: route.methods };
 }
 
 /** What a room sees: the request under its id, with its whole body, under a URL that any client's `host` header leaves readable. */
@@ -161,7 +161,7 @@ function record(
 ): void {
   meter.answered(room.name, status, left);
   if (healthPaths.includes(path)) return;
-  const route = routes.pattern(path) ?? "unknown";
+  const route = routes.find(path)?.pattern ?? "unknown";
   log("info", "request", { request: id, shape: room.name, method: http.method, route, status, ms, left });
 }
 

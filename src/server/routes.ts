@@ -1,34 +1,39 @@
 /** What the mounted routes say about a path, before any of them runs. */
 export type Routes = {
-  /** The methods under which a path is served, HEAD wherever GET is; empty for an unknown path. */
-  methods(path: string): readonly string[];
-  /** The patterns of the routes a path fits, which are few, where paths may say anything; undefined for an unknown path. */
-  pattern(path: string): string | undefined;
+  /** The route that a path belongs to; undefined for an unknown path. */
+  find(path: string): Found | undefined;
 };
 
-/** Patterns as Elysia has them: `:name` for one segment, a trailing `*` for the rest; a trailing slash changes nothing. */
+export type Found = {
+  /** Of these there are few, where paths may say anything. */
+  readonly pattern: string;
+  /** HEAD wherever GET is. */
+  readonly methods: readonly string[];
+};
+
+/**
+ * Patterns as Elysia has them: `:name` for one segment, a trailing `*` for the rest; a trailing slash changes nothing. Of several patterns that
+ * fit, the one that says most counts, and the methods of the others do not.
+ */
 export function createRoutes(routes: readonly { readonly method: string; readonly path: string }[]): Routes {
-  const known = routes.map(({ method, path }) => ({ method, path, fits: patternOf(path) }));
-  const of = (path: string) => known.filter(({ fits }) => fits.test(path));
-  return {
-    methods: (path) => [...new Set(of(path).flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])))],
-    // Of several, the one that says most: a name before a wildcard.
-    pattern: (path) =>
-      of(path)
-        .map(({ path: pattern }) => pattern)
-        .sort((a, b) => wildness(a) - wildness(b))[0],
-  };
+  const methods = new Map<string, Set<string>>();
+  for (const { method, path } of routes) {
+    const known = methods.get(path) ?? new Set();
+    for (const each of method === "GET" ? ["GET", "HEAD"] : [method]) known.add(each);
+    methods.set(path, known);
+  }
+  const known = [...methods]
+    .map(([pattern, of]) => ({ pattern, fits: expressionOf(pattern), methods: [...of] }))
+    .sort((a, b) => wildness(a.pattern) - wildness(b.pattern));
+  return { find: (path) => known.find(({ fits }) => fits.test(path)) };
 }
 
-function patternOf(path: string): RegExp {
-  const source = path
-    .split("/")
-    .map((segment) => {
-      if (segment === "*") return ".+";
-      return segment.startsWith(":") ? "[^/]+" : segment.replace(/[^\w-]/g, "\\$&");
-    })
-    .join("/");
-  return new RegExp(`^${source}${path.endsWith("/") ? "" : "/?"}$`);
+function expressionOf(pattern: string): RegExp {
+  const segments = pattern.split("/").map((segment) => {
+    if (segment === "*") return ".+";
+    return segment.startsWith(":") ? "[^/]+" : RegExp.escape(segment);
+  });
+  return new RegExp(`^${segments.join("/")}${pattern.endsWith("/") ? "" : "/?"}$`);
 }
 
 function wildness(pattern: string): number {

@@ -98,7 +98,7 @@ export const responsesDocument: RoomDocument = {
   schemas: {
     ResponseRequest: open({
       ...responseBody.properties,
-      input: optional(Type.Union([Type.String(), Type.Array(item)])),
+      input: Type.Union([Type.String(), Type.Array(item)]),
       tools: optional(
         Type.Array(Type.Union([typed("function", functionTool.properties), typed("custom", customTool.properties)])),
       ),
