@@ -24,7 +24,7 @@ test.each([
     { anyOf: [{ type: "null" }, { type: "string" }, { items: { type: "string" } }] },
     ["/anyOf/1/pattern", "/anyOf/2/items/pattern"],
   ],
-  [{ type: "string", if: bad }, open, [""]],
+  [{ type: "string", if: bad, else: { maxLength: 2 } }, open, [""]],
   // A property may have the name of a keyword.
   [{ properties: { not: bad } }, { properties: { not: { type: "string" } } }, ["/properties/not/pattern"]],
   [
