@@ -23,4 +23,5 @@ test {
     _ = @import("grammar/ir_test.zig");
     _ = @import("grammar/matcher_test.zig");
     _ = @import("grammar/oracle_test.zig");
+    _ = @import("grammar/pattern_test.zig");
 }

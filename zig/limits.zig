@@ -142,6 +142,10 @@ pub const grammar = struct {
     pub const number_int_digits = 40;
     pub const number_frac_digits = 40;
     pub const number_exp_digits = 4;
+    /// States of a pattern that has to be explored before it is followed: of its conditions, or with its lengths.
+    pub const regex_states = 1 << 15;
+    /// Words of the table of its lengths: half a mebibyte.
+    pub const regex_length_words = 1 << 16;
     /// Bytes of tables that one matcher grows before it starts afresh from where it is.
     pub const graph_bytes = 48 << 20;
     /// Bytes of finished masks among them.

@@ -13,6 +13,8 @@ const Speller = spelling.Speller;
 const Texts = @import("texts.zig").Texts;
 const Dawg = @import("dawg.zig").Dawg;
 const Terminators = @import("terminators.zig").Terminators;
+const pattern_room = @import("pattern.zig");
+const Pattern = pattern_room.Pattern;
 const GraphPool = @import("graph_pool.zig").GraphPool;
 const program_room = @import("program.zig");
 const Program = program_room.Program;
@@ -75,6 +77,8 @@ const Compiler = struct {
     texts: std.ArrayList(Texts) = .empty,
     terminators: std.ArrayList(Terminators) = .empty,
     dawgs: std.ArrayList(Dawg) = .empty,
+    patterns: std.ArrayList(Pattern) = .empty,
+    pattern_ids: std.AutoHashMapUnmanaged(PatternKey, u32) = .empty,
     /// Values once for each spelling; (2 × values)
     values: []Value = &.{},
     /// All their cases, the impossible ones included.
@@ -84,6 +88,8 @@ const Compiler = struct {
     reached: []bool = &.{},
     /// Values reached, children before parents as far as there is no cycle.
     order: std.ArrayList(u32) = .empty,
+
+    const PatternKey = struct { regex: u32, min: u32, max: u32, writing: pattern_room.Writing };
 
     fn run(self: *Compiler) ir.Error!void {
         self.program.gpa = self.gpa;
@@ -117,6 +123,7 @@ const Compiler = struct {
         program.texts = self.texts.items;
         program.terminators = self.terminators.items;
         program.dawgs = self.dawgs.items;
+        program.patterns = self.patterns.items;
         program.styles = self.styles.items;
         program.cost_min = program.node_costs[program.root];
         if (program.cost_min == unreachable_cost) return self.budget.refuse(.unsatisfiable, "nothing satisfies this", try self.blame());
@@ -197,10 +204,10 @@ const Compiler = struct {
                 known.* = switch (node) {
                     .bytes => |bytes| bytes.len == 0,
                     .token, .marker, .json, .any_token => false,
-                    .regex => return self.unbuilt(),
                     .texts => |texts| for (texts) |text| {
                         if (text.len == 0) break true;
                     } else false,
+                    .regex => |regex| self.patterns.items[try self.patternId(regex, 0, none, .raw)].hasEmpty(),
                     .text => true,
                     .sequence => |items| for (items) |item| {
                         if (!nullable[item]) break false;
@@ -280,7 +287,6 @@ const Compiler = struct {
                 cost.* = if (marker.token != none) 1 else bytes.cost[0];
                 break :marker .{ .marker = .{ .token = marker.token, .bytes = bytes } };
             },
-            .regex => return self.unbuilt(),
             .texts => |texts| texts: {
                 const dawg = try Dawg.create(self.arena, self.gpa, texts, &self.speller);
                 cost.* = dawg.cost[dawg.root];
@@ -291,6 +297,11 @@ const Compiler = struct {
                 const allowed = try self.tokensBut(except);
                 cost.* = if (std.mem.allEqual(u32, allowed, 0)) unreachable_cost else 1;
                 break :any .{ .any_token = allowed };
+            },
+            .regex => |regex| regex: {
+                const id = try self.patternId(regex, 0, none, .raw);
+                cost.* = self.patterns.items[id].cost;
+                break :regex .{ .regex = id };
             },
             .sequence => |items| .{ .sequence = .{ .items = items, .cost = try self.arena.alloc(u32, items.len + 1) } },
             .choice => |items| .{ .choice = items },
@@ -457,15 +468,56 @@ const Compiler = struct {
                 break :number .{ .number = try self.numberId(number, if (number.plain) .canonical else style) };
             },
             .string => |string| string: {
-                if (string.regex != none) return self.unbuilt();
-                const texts = string.among orelse break :string .{ .string = .{ .min = string.length_min, .max = string.length_max } };
-                const list = try self.distinct(texts);
+                const among = string.among orelse break :string if (string.regex == none)
+                    .{ .string = .{ .min = string.length_min, .max = string.length_max } }
+                else
+                    .{ .pattern = try self.patternId(string.regex, string.length_min, string.length_max, if (style == .spec) .spec else .plain) };
+                const list = try self.matching(try self.distinct(among), string.regex);
                 try self.texts.append(self.arena, try Texts.create(self.arena, self.gpa, list, "\"", style, true, &self.speller));
                 break :string .{ .among = @intCast(self.texts.items.len - 1) };
             },
             .array => |array| try self.compileArray(array, style),
             .object => |object| try self.compileObject(object, style),
         };
+    }
+
+    /// The texts that a regex matches.
+    fn matching(self: *Compiler, texts: []const []const u8, regex: u32) ir.Error![]const []const u8 {
+        if (regex == none) return texts;
+        // Whatever tokens can write: what they cannot is left out later.
+        const all: [256]bool = @splat(true);
+        const source = self.patternSource(.spec, &all);
+        var pattern: Pattern = try .create(self.scratch, self.scratch, &source, self.source.regexes, regex, 0, none);
+        pattern.terms.budget = self.budget;
+        var kept: std.ArrayList([]const u8) = .empty;
+        for (texts) |text| {
+            try self.budget.spend(text.len);
+            if (try pattern.matches(text)) try kept.append(self.scratch, text);
+        }
+        return kept.items;
+    }
+
+    fn patternSource(self: *Compiler, writing: pattern_room.Writing, writable: *const [256]bool) pattern_room.Source {
+        return .{
+            .vocabulary = self.vocabulary,
+            .speller = &self.speller,
+            .writable = writable,
+            .escapes = self.program.escapes,
+            .writing = writing,
+            .budget = self.budget,
+        };
+    }
+
+    fn patternId(self: *Compiler, regex: u32, min: u32, max: u32, writing: pattern_room.Writing) ir.Error!u32 {
+        const known = try self.pattern_ids.getOrPut(self.scratch, .{ .regex = regex, .min = min, .max = max, .writing = writing });
+        if (!known.found_existing) {
+            const source = self.patternSource(writing, &self.program.writable);
+            var scratch: std.heap.ArenaAllocator = .init(self.gpa);
+            defer scratch.deinit();
+            known.value_ptr.* = @intCast(self.patterns.items.len);
+            try self.patterns.append(self.arena, try .create(self.arena, scratch.allocator(), &source, self.source.regexes, regex, min, max));
+        }
+        return known.value_ptr.*;
     }
 
     fn distinct(self: *Compiler, texts: []const []const u8) ir.Error![]const []const u8 {
@@ -606,6 +658,7 @@ const Compiler = struct {
                 return spelling.add(spelling.add(program.quote_cost, program.quote_cost), program.characterCost(string.min));
             },
             .among => |texts| return spelling.add(program.quote_cost, self.texts.items[texts].node_cost[Texts.root]),
+            .pattern => |pattern| return spelling.add(spelling.add(program.quote_cost, program.quote_cost), self.patterns.items[pattern].cost),
             .array => |array| {
                 if (array.closes(0, Counts.zero)) return self.speller.cost("[]");
                 try self.refreshArray(&array);

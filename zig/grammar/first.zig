@@ -18,15 +18,15 @@ pub fn bytesOf(graph: *const Graph, node: *const Node) ByteSet {
         .bytes => one(program.nodes[node.a].bytes.text, node.b),
         .marker => one(program.nodes[node.a].marker.bytes.text, node.b),
         .literal => one(@as(program_room.Literal, @fromBackingInt(node.a)).text(), node.b),
-        .text => .full,
         .texts => texts: {
             var set: ByteSet = .empty;
             for (program.dawgs[node.a].edgesOf(node.b)) |edge| set.set(edge.byte);
             break :texts set;
         },
+        .text, .regex => .full,
         .value => valueBytes(program, node.a).unionWith(spaces),
         .number => numberBytes(program, node.a, @intCast(node.b)),
-        .string => switch (@as(json_string.State, @bitCast(node.c)).phase) {
+        .string, .pattern => switch (@as(json_string.State, @bitCast(node.c)).phase) {
             .text => inside,
             else => .full,
         },
@@ -109,7 +109,7 @@ fn valueBytes(program: *const Program, value: u32) ByteSet {
     for (program.values[value].cases) |case| switch (program.cases[case]) {
         .literal => |literal| set.set(literal.text()[0]),
         .number => |number| set.setUnion(numberBytes(program, number, 0)),
-        .string, .among => set.set('"'),
+        .string, .among, .pattern => set.set('"'),
         .array => set.set('['),
         .object => set.set('{'),
     };

@@ -6,6 +6,7 @@ const Allocator = std.mem.Allocator;
 const stdx = @import("../stdx.zig");
 const json_string = @import("../vocabulary.zig").json_string;
 const ir = @import("ir.zig");
+const Patterns = @import("patterns.zig").Patterns;
 const Memos = @import("memo.zig").Memos;
 const program_room = @import("program.zig");
 const Program = program_room.Program;
@@ -39,6 +40,8 @@ pub const Kind = enum(u8) {
     texts,
     /// a: node.
     any_token,
+    /// Text that matches. a: state of its pattern, c: json_string.State inside a character.
+    regex,
     /// Before a JSON value. a: value, b: `Space`.
     value,
     /// a: literal, b: bytes read.
@@ -49,6 +52,8 @@ pub const Kind = enum(u8) {
     string,
     /// A known text. a: texts, b: node, c: json_string.State.
     among,
+    /// A string that matches. a: state of its pattern, c: json_string.State.
+    pattern,
     /// After `{`. a: registers.
     object_open,
     /// In a key. a: registers, b: node of the declared keys or `none`, c: json_string.State, d: node of the other keys seen, 0 off them.
@@ -169,6 +174,7 @@ pub const Graph = struct {
     state_table: stdx.IdTable = .{},
     rows: std.ArrayList([256]u32) = .empty,
     registers: Registers = .{},
+    patterns: Patterns,
     stepper: Stepper = .{},
     memos: Memos = .{},
     initial: Transition = .dead,
@@ -178,13 +184,20 @@ pub const Graph = struct {
 
     pub fn create(gpa: Allocator, program: *const Program) error{OutOfMemory}!*Graph {
         const self = try gpa.create(Graph);
-        self.* = .{ .gpa = gpa, .program = program };
-        errdefer self.destroy();
+        errdefer gpa.destroy(self);
+        self.* = .{ .gpa = gpa, .program = program, .patterns = try .create(gpa, program.patterns) };
+        errdefer self.deinit();
         try self.begin();
         return self;
     }
 
     pub fn destroy(self: *Graph) void {
+        const gpa = self.gpa;
+        self.deinit();
+        gpa.destroy(self);
+    }
+
+    fn deinit(self: *Graph) void {
         const gpa = self.gpa;
         self.nodes.deinit(gpa);
         self.node_table.deinit(gpa);
@@ -196,9 +209,9 @@ pub const Graph = struct {
         self.state_table.deinit(gpa);
         self.rows.deinit(gpa);
         self.registers.deinit(gpa);
+        self.patterns.deinit();
         self.stepper.deinit(gpa);
         self.memos.deinit(gpa);
-        gpa.destroy(self);
     }
 
     /// Forgets every state and begins anew, keeping the memory.
@@ -371,12 +384,13 @@ pub const Graph = struct {
         const hash = stdx.hashWords(node.key(), 0);
         if (self.node_table.find(hash, context)) |known| return known;
         const rest = self.sets.items[node.parents].cost;
-        node.cost = spelling.add(self.ownCost(&node), rest);
+        node.cost = spelling.add(try self.ownCost(&node), rest);
         if (node.cost == unreachable_cost) {
             const inside = switch (node.kind) {
                 .bytes, .marker => node.b > 0,
                 .text, .string, .among => true,
                 .texts => node.b != self.program.dawgs[node.a].root,
+                .regex, .pattern => node.c != 0,
                 .object_key => registers_room.keyLeads(self, &node),
                 else => false,
             };
@@ -487,7 +501,7 @@ pub const Graph = struct {
     }
 
     /// Tokens that finish what the node itself stands for.
-    fn ownCost(self: *const Graph, node: *const Node) u32 {
+    fn ownCost(self: *Graph, node: *const Node) error{OutOfMemory}!u32 {
         const program = self.program;
         return switch (node.kind) {
             .end => 0,
@@ -505,6 +519,8 @@ pub const Graph = struct {
             .text => self.textCost(node),
             .texts => program.dawgs[node.a].cost[node.b],
             .any_token => 1,
+            .regex => try self.patterns.costInside(node.a, @bitCast(node.c)),
+            .pattern => spelling.add(try self.patterns.costInside(node.a, @bitCast(node.c)), program.quote_cost),
             .value => program.values[node.a].cost,
             .literal => program.literal_costs[node.a][node.b],
             .number => program.numbers[node.a].cost[node.b],

@@ -3,6 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ir = @import("ir.zig");
+const Language = @import("oracle_regex.zig").Language;
 
 const none = ir.none;
 
@@ -25,6 +26,12 @@ pub const Oracle = struct {
     text: []const Symbol = &.{},
     /// (values × places) what was found in this text already: with many options the same would be read again and again.
     known: []?Found = &.{},
+    /// By regex; null where it is not used.
+    languages: []?Language,
+    /// Characters beyond ASCII that tokens write one after another.
+    characters: std.AutoArrayHashMapUnmanaged(u21, void) = .empty,
+    /// A text has come so near to the longest ones of a language that what is said about it may be wrong.
+    unsure: bool = false,
 
     /// Where a part may end (bit p: after p symbols), and whether the text ran out inside it while it could still be completed.
     const Found = struct { ends: u64 = 0, open: bool = false };
@@ -39,8 +46,13 @@ pub const Oracle = struct {
             .productive_values = try arena.alloc(bool, source.values.len),
             .productive_cases = try arena.alloc([]bool, source.values.len),
             .known = try arena.alloc(?Found, source.values.len * 64),
+            .languages = try arena.alloc(?Language, source.regexes.len),
         };
         for (source.values, self.productive_cases) |value, *cases| cases.* = try arena.alloc(bool, value.cases.len);
+        @memset(self.languages, null);
+        for (source.values) |value| for (value.cases) |case| if (case == .string and case.string.regex != none) try self.learn(case.string.regex);
+        for (source.nodes) |node| if (node == .regex) try self.learn(node.regex);
+        try self.findCharacters("");
         for (tokens) |token| if (token.len == 1) {
             self.writable[token[0]] = true;
         };
@@ -82,12 +94,12 @@ pub const Oracle = struct {
         return switch (item) {
             .bytes => |bytes| self.canWrite(bytes),
             .token => true,
-            .regex => false,
             .texts => |texts| for (texts) |text| {
                 if (self.canWrite(text)) break true;
             } else false,
             // Only tests of it with a control token beside use it.
             .any_token => true,
+            .regex => |regex| self.begins(regex, &.{}, 0, none, .raw),
             .marker => |marker| marker.token != none or self.canWrite(marker.bytes),
             .sequence => |items| for (items) |child| {
                 if (!self.productive_nodes[child]) break false;
@@ -107,8 +119,11 @@ pub const Oracle = struct {
             .null, .true, .false => true,
             .number => |number| integersOf(number) > 0,
             .string => |string| if (string.among) |texts| for (texts) |text| {
-                if (self.canSpell(text)) break true;
-            } else false else string.length_min <= string.length_max,
+                if (self.canSpell(text) and self.matches(string.regex, text)) break true;
+            } else false else if (string.regex == none)
+                string.length_min <= string.length_max
+            else
+                self.begins(string.regex, &.{}, string.length_min, string.length_max, self.writing()),
             .array => |array| self.finishable(array, 0, .{}),
             .object => |object| for (object.properties) |property| {
                 if (property.required and !self.offered(property)) break false;
@@ -140,6 +155,168 @@ pub const Oracle = struct {
         return self.canWrite(text[start..]);
     }
 
+    // Regexes
+
+    const Writing = enum { canonical, spec, raw };
+
+    fn writing(self: *const Oracle) Writing {
+        return if (self.spec) .spec else .canonical;
+    }
+
+    fn learn(self: *Oracle, regex: u32) !void {
+        if (self.languages[regex] != null) return;
+        var depth: usize = 7;
+        while (self.languages[regex] == null) : (depth -= 1) self.languages[regex] = try .create(self.arena, self.source.regexes, regex, depth);
+    }
+
+    fn matches(self: *const Oracle, regex: u32, text: []const u8) bool {
+        if (regex == none) return true;
+        const language = &(self.languages[regex] orelse return false);
+        var symbols: [64]usize = undefined;
+        var count: usize = 0;
+        var view = std.unicode.Utf8View.initUnchecked(text).iterator();
+        while (view.nextCodepoint()) |char| : (count += 1) symbols[count] = language.symbolOf(char);
+        return language.has(symbols[0..count]);
+    }
+
+    fn begins(self: *const Oracle, regex: u32, text: []const usize, min: u32, max: u32, how: Writing) bool {
+        const language = &(self.languages[regex] orelse return false);
+        var writable: [16]bool = @splat(false);
+        for (0..128) |char| {
+            const raw = self.writable[char];
+            const can = switch (how) {
+                .raw => raw,
+                .canonical => raw or char < 0x20,
+                .spec => true,
+            };
+            if (can) writable[language.symbolOf(@intCast(char))] = true;
+        }
+        for (self.characters.keys()) |char| writable[language.symbolOf(char)] = true;
+        if (how == .spec) for (language.stretches) |stretch| {
+            writable[stretch.symbol] = true;
+        };
+        return language.begins(text, min, max, writable[0..language.symbols]);
+    }
+
+    /// Every character that a concatenation of tokens beyond ASCII is.
+    fn findCharacters(self: *Oracle, begun: []const u8) !void {
+        for (self.tokens) |token| {
+            if (token.len == 0 or token[0] < 0x80 or begun.len + token.len > 4) continue;
+            const text = try std.mem.concat(self.arena, u8, &.{ begun, token });
+            if (oneCharacter(text)) |char| try self.characters.put(self.arena, char, {}) else try self.findCharacters(text);
+        }
+    }
+
+    fn oneCharacter(text: []const u8) ?u21 {
+        const length = std.unicode.utf8ByteSequenceLength(text[0]) catch return null;
+        return if (length == text.len) std.unicode.utf8Decode(text) catch null else null;
+    }
+
+    /// From the first character of a text that matches: up to its closing quote, or to wherever raw text may end.
+    fn matchAt(self: *Oracle, regex: u32, start: usize, min: u32, max: u32, how: Writing, style: ir.Style) Found {
+        const language = &(self.languages[regex] orelse return .{});
+        var found: Found = .{};
+        var symbols: [65]usize = undefined;
+        var count: usize = 0;
+        var at = start;
+        while (true) {
+            if (count + 3 > language.depth) {
+                self.unsure = true;
+                return found;
+            }
+            const here = language.has(symbols[0..count]) and count >= min and count <= max;
+            if (how == .raw and here) found.ends |= bit(at);
+            if (at == self.text.len) {
+                found.open = self.begins(regex, symbols[0..count], min, max, how);
+                return found;
+            }
+            if (how != .raw and self.text[at] == '"') {
+                if (here) found.ends |= bit(at + 1);
+                return found;
+            }
+            const char: Character = if (how == .raw) self.rawCharacter(at) else self.character(at, style, false, null);
+            switch (char) {
+                .no => return found,
+                .whole => |length| {
+                    symbols[count] = language.symbolOf(self.decode(at, length) orelse return found);
+                    count += 1;
+                    at += length;
+                    if (!self.begins(regex, symbols[0..count], min, max, how)) return found;
+                },
+                .begun => {
+                    var next: [16]bool = @splat(false);
+                    self.completions(language, at, how, &next);
+                    for (next[0..language.symbols], 0..) |is_next, symbol| {
+                        symbols[count] = symbol;
+                        if (is_next and self.begins(regex, symbols[0 .. count + 1], min, max, how)) found.open = true;
+                    }
+                    return found;
+                },
+            }
+        }
+    }
+
+    fn rawCharacter(self: *const Oracle, at: usize) Character {
+        if (self.text[at] > 255) return .no;
+        for (1..5) |length| {
+            if (at + length > self.text.len) return if (self.finishesUtf8(at)) .begun else .no;
+            if (self.wholeUtf8(at, at + length)) return .{ .whole = length };
+        }
+        return .no;
+    }
+
+    /// The code point written at a place by so many bytes.
+    fn decode(self: *const Oracle, at: usize, length: usize) ?u21 {
+        var spelling: [14]u8 = undefined;
+        for (self.text[at..][0..length], spelling[1..][0..length]) |symbol, *byte| byte.* = @intCast(symbol);
+        if (spelling[1] != '\\' or length == 1) return std.unicode.utf8Decode(spelling[1..][0..length]) catch null;
+        spelling[0] = '"';
+        spelling[length + 1] = '"';
+        const decoded = std.json.parseFromSliceLeaky([]const u8, self.arena, spelling[0 .. length + 2], .{}) catch return null;
+        return std.unicode.utf8Decode(decoded) catch null;
+    }
+
+    /// Symbols that the character begun at the end of the text can become.
+    fn completions(self: *Oracle, language: *const Language, at: usize, how: Writing, out: *[16]bool) void {
+        var bytes: [16]u8 = undefined;
+        const begun = bytes[0 .. self.text.len - at];
+        for (begun, self.text[at..]) |*byte, symbol| byte.* = @intCast(symbol);
+        if (begun[0] != '\\') {
+            var more: Oracle = self.*;
+            more.characters = .empty;
+            more.findCharacters(begun) catch return;
+            for (more.characters.keys()) |char| out[language.symbolOf(char)] = true;
+            return;
+        }
+        for ("\"\\/bfnrt", "\"\\/\x08\x0c\n\r\t") |letter, char| {
+            if (letter == '/' and how != .spec) continue;
+            if (begun.len == 1) out[language.symbolOf(char)] = true;
+        }
+        if (begun.len > 1 and begun[1] != 'u') return;
+        const digits_end = @min(begun.len, 6);
+        const high_count: u5 = @intCast(digits_end -| 2);
+        const high = if (high_count == 0) 0 else std.fmt.parseInt(u32, begun[2..digits_end], 16) catch return;
+        const shift: u5 = 4 * (4 - high_count);
+        for ((high << shift)..((high + 1) << shift)) |value| {
+            if (value < 0xd800 or value > 0xdfff) {
+                if (begun.len <= 6 and (how == .spec or value < 0x20)) out[language.symbolOf(@intCast(value))] = true;
+                continue;
+            }
+            if (value > 0xdbff or how != .spec) continue;
+            const base = 0x10000 + ((value - 0xd800) << 10);
+            const low_count: u5 = @intCast(begun.len -| 8);
+            const low = if (low_count == 0) 0 else std.fmt.parseInt(u32, begun[8..], 16) catch return;
+            const low_shift: u5 = 4 * (4 - low_count);
+            const first = @max(0xdc00, low << low_shift);
+            const last = @min(0xdfff, ((low + 1) << low_shift) - 1);
+            if (first > last) continue;
+            out[language.symbolOf(@intCast(base + first - 0xdc00))] = true;
+            for (language.stretches) |stretch| {
+                if (stretch.first >= base + first - 0xdc00 and stretch.first <= base + last - 0xdc00) out[stretch.symbol] = true;
+            }
+        }
+    }
+
     // Nodes
 
     fn nodeAt(self: *Oracle, id: u32, start: usize) Found {
@@ -147,7 +324,6 @@ pub const Oracle = struct {
         switch (self.source.nodes[id]) {
             .bytes => |bytes| found = self.literal(bytes, start),
             .token => |token| found = self.byId(token, start),
-            .regex => {},
             .texts => |texts| for (texts) |text| {
                 found = either(found, self.literal(text, start));
             },
@@ -158,6 +334,7 @@ pub const Oracle = struct {
                 const symbol = self.text[start];
                 if (symbol < 256 or std.mem.findScalar(u32, except, symbol - 256) == null) found.ends = bit(start + 1);
             },
+            .regex => |regex| found = self.matchAt(regex, start, 0, none, .raw, .{ .free_space = false, .whitespace_max = 0, .spelling = .canonical }),
             .marker => |marker| {
                 found = self.literal(marker.bytes, start);
                 if (marker.bytes.len == 0) found = .{};
@@ -314,9 +491,14 @@ pub const Oracle = struct {
             .false => self.literal("false", start),
             .number => |number| self.integer(number, start, style),
             .string => |string| string: {
-                const texts = string.among orelse break :string self.stringAt(start, style, null, string.length_min, string.length_max);
+                const texts = string.among orelse break :string if (string.regex == none)
+                    self.stringAt(start, style, null, string.length_min, string.length_max)
+                else if (self.text[start] != '"')
+                    .{}
+                else
+                    self.matchAt(string.regex, start + 1, string.length_min, string.length_max, self.writing(), style);
                 var found: Found = .{};
-                for (texts) |text| if (self.canSpell(text)) {
+                for (texts) |text| if (self.canSpell(text) and self.matches(string.regex, text)) {
                     found = either(found, self.stringAt(start, style, text, 0, none));
                 };
                 break :string found;

@@ -11,6 +11,7 @@ const unlimited = @import("matcher.zig").unlimited;
 const oracle_room = @import("oracle.zig");
 const Oracle = oracle_room.Oracle;
 const Symbol = oracle_room.Symbol;
+const RegexMaker = @import("oracle_regex.zig").RegexMaker;
 
 const none = ir.none;
 const gpa = std.testing.allocator;
@@ -74,6 +75,7 @@ const Maker = struct {
     style: ir.Style,
     /// What most of the grammar is made of.
     feature: Feature,
+    regexes: std.ArrayList(ir.Regex) = .empty,
 
     fn make(self: *Maker) !ir.Ir {
         const count = self.random.intRangeAtMost(u32, 1, 5);
@@ -83,7 +85,21 @@ const Maker = struct {
             try self.values.append(self.arena, .{ .origin = @intCast(self.values.items.len), .cases = cases });
         }
         const root = if (self.below(3) == 0) try self.frame() else try self.add(.{ .json = .{ .value = 0, .style = self.style } });
-        return .{ .nodes = self.nodes.items, .values = self.values.items, .root = root };
+        return .{ .nodes = self.nodes.items, .values = self.values.items, .regexes = self.regexes.items, .root = root };
+    }
+
+    fn regex(self: *Maker) !u32 {
+        const all = [_]ir.Regex.Range{
+            .{ .first = '\n', .last = '\n' },      .{ .first = '"', .last = '"' },          .{ .first = 'a', .last = 'a' },       .{ .first = 'b', .last = 'b' },
+            .{ .first = 'd', .last = '~' },        .{ .first = 0xe9, .last = 0xe9 },        .{ .first = 0x20ac, .last = 0x20ac }, .{ .first = 0x20b0, .last = 0xd7ff },
+            .{ .first = 0xe000, .last = 0x1f600 }, .{ .first = 0x40000, .last = 0x10ffff },
+        };
+        const first = self.below(all.len - 1);
+        const second = first + 1 + self.below(all.len - 1 - first);
+        var maker: RegexMaker = .{ .arena = self.arena, .random = self.random, .ranges = try self.arena.dupe(ir.Regex.Range, &.{ all[first], all[second] }), .list = self.regexes };
+        const root = try maker.make(1 + self.below(7));
+        self.regexes = maker.list;
+        return root;
     }
 
     fn below(self: *Maker, end: usize) usize {
@@ -121,9 +137,15 @@ const Maker = struct {
         const list = try self.add(.{ .repeat = .{ .item = further, .min = 0, .max = none } });
         const any = try self.add(.{ .any_token = try self.arena.dupe(u32, &.{self.words.special_first}) });
         const anything = try self.add(.{ .repeat = .{ .item = any, .min = 0, .max = none } });
-        return switch (self.below(6)) {
-            4 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ listed, list, some }) }),
-            5 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ anything, control }) }),
+        const matched = try self.add(.{ .regex = try self.regex() });
+        const some_matched = try self.add(.{ .choice = try self.arena.dupe(u32, &.{ words_node, matched, control }) });
+        const many_matched = try self.add(.{ .repeat = .{ .item = some_matched, .min = @intCast(self.below(2)), .max = @intCast(1 + self.below(3)) } });
+        return switch (self.below(9)) {
+            7 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ listed, list, some }) }),
+            8 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ anything, control }) }),
+            4 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ matched, calls }) }),
+            5 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ matched, many_matched, words_node }) }),
+            6 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ many_matched, matched, open }) }),
             0 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ text, calls }) }),
             1 => self.add(.{ .choice = try self.arena.dupe(u32, &.{ calls, text }) }),
             2 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ many, calls }) }),
@@ -136,7 +158,13 @@ const Maker = struct {
     }
 
     fn randomCase(self: *Maker, values: u32) !ir.Case {
-        return switch (self.below(9)) {
+        return switch (self.below(12)) {
+            9, 10 => .{ .string = .{
+                .length_min = if (self.random.boolean()) 0 else @intCast(self.below(3)),
+                .length_max = if (self.random.boolean()) none else @intCast(self.below(4)),
+                .regex = try self.regex(),
+            } },
+            11 => .{ .string = .{ .regex = try self.regex(), .among = if (self.below(3) == 0) try self.texts() else null } },
             0 => .null,
             1 => .true,
             2 => .{ .number = try self.number() },
@@ -262,6 +290,14 @@ const Session = struct {
             if (text.items.len + 14 >= 64) return;
             try std.testing.expectEqual(self.oracle.accepts(text.items), matcher.acceptsEnd());
             self.states += 1;
+            self.oracle.unsure = false;
+            const ends = self.oracle.accepts(text.items);
+            if (self.oracle.unsure) return;
+            errdefer {
+                std.debug.print("after {f}\n", .{Shown{ .text = text.items }});
+                self.describe(matcher);
+            }
+            try std.testing.expectEqual(ends, matcher.acceptsEnd());
             var choices: std.ArrayList(u32) = .empty;
             for (0..self.words.vocabulary.count) |index| {
                 const token: u32 = @intCast(index);
@@ -272,25 +308,18 @@ const Session = struct {
                     continue;
                 }
                 try self.append(&text, token);
+                self.oracle.unsure = false;
                 const expected = if (text.items.len == length) false else self.oracle.viable(text.items);
                 text.shrinkRetainingCapacity(length);
+                if (self.oracle.unsure) {
+                    if (in_mask) try choices.append(self.arena, token);
+                    continue;
+                }
                 if (expected != in_mask or in_mask != try matcher.allowed(token, unlimited)) {
                     std.debug.print("after {f} token '{f}' ({d}): oracle {}, mask {}, allowed {}\n", .{
                         Shown{ .text = text.items }, std.ascii.hexEscape(self.words.vocabulary.text(token), .lower), token, expected, in_mask, try matcher.allowed(token, unlimited),
                     });
-                    for (matcher.graph.nodesOf(matcher.state)) |id| std.debug.print("in {any}\n", .{matcher.graph.nodes.items[id]});
-                    for (self.source.nodes, 0..) |node, id| std.debug.print("node {d} {any}\n", .{ id, node });
-                    for (self.source.values, 0..) |value, id| for (value.cases) |case| switch (case) {
-                        .object => |object| {
-                            std.debug.print("value {d} object others {any} ordered {}", .{ id, object.others, object.ordered });
-                            for (object.properties) |property| std.debug.print(" '{f}': {any} {}", .{ std.ascii.hexEscape(property.key, .lower), property.options, property.required });
-                            std.debug.print("\n", .{});
-                        },
-                        .string => |string| for (string.among orelse &.{}) |item| std.debug.print("value {d} text '{f}'\n", .{ id, std.ascii.hexEscape(item, .lower) }),
-                        .array => |array| std.debug.print("value {d} array {any}\n", .{ id, array }),
-                        .number => |number| std.debug.print("value {d} from {s} {} to {s} {}\n", .{ id, number.low.?.decimal, number.low.?.exclusive, number.high.?.decimal, number.high.?.exclusive }),
-                        else => std.debug.print("value {d} {any}\n", .{ id, case }),
-                    };
+                    self.describe(matcher);
                     return error.MaskDiffers;
                 }
                 self.compared += 1;
@@ -305,6 +334,26 @@ const Session = struct {
             try std.testing.expect(try matcher.accept(token));
             try self.append(&text, token);
         }
+    }
+
+    fn describe(self: *const Session, matcher: *const Matcher) void {
+        for (matcher.graph.nodesOf(matcher.state)) |id| std.debug.print("in {any}\n", .{matcher.graph.nodes.items[id]});
+        for (self.source.nodes, 0..) |node, id| std.debug.print("node {d} {any}\n", .{ id, node });
+        for (self.source.regexes, 0..) |regex, id| std.debug.print("regex {d} {any}\n", .{ id, regex });
+        for (self.source.values, 0..) |value, id| for (value.cases) |case| switch (case) {
+            .object => |object| {
+                std.debug.print("value {d} object others {any} ordered {}", .{ id, object.others, object.ordered });
+                for (object.properties) |property| std.debug.print(" '{f}': {any} {}", .{ std.ascii.hexEscape(property.key, .lower), property.options, property.required });
+                std.debug.print("\n", .{});
+            },
+            .string => |string| {
+                std.debug.print("value {d} string of regex {d}, {d} to {d}\n", .{ id, string.regex, string.length_min, string.length_max });
+                for (string.among orelse &.{}) |item| std.debug.print("value {d} text '{f}'\n", .{ id, std.ascii.hexEscape(item, .lower) });
+            },
+            .array => |array| std.debug.print("value {d} array {any}\n", .{ id, array }),
+            .number => |number| std.debug.print("value {d} from {s} {} to {s} {}\n", .{ id, number.low.?.decimal, number.low.?.exclusive, number.high.?.decimal, number.high.?.exclusive }),
+            else => std.debug.print("value {d} {any}\n", .{ id, case }),
+        };
     }
 
     fn append(self: *Session, text: *std.ArrayList(Symbol), token: u32) !void {

@@ -9,6 +9,7 @@ const ir = @import("ir.zig");
 const number_room = @import("number.zig");
 const spelling = @import("spelling.zig");
 const array_room = @import("array.zig");
+const Pattern = @import("pattern.zig").Pattern;
 const Texts = @import("texts.zig").Texts;
 const Dawg = @import("dawg.zig").Dawg;
 const Terminators = @import("terminators.zig").Terminators;
@@ -35,6 +36,8 @@ pub const Node = union(enum) {
     texts: u32,
     /// (words) the tokens.
     any_token: []const u32,
+    /// A pattern.
+    regex: u32,
 };
 
 pub const Bytes = struct {
@@ -57,6 +60,8 @@ pub const Case = union(enum) {
     string: struct { min: u32, max: u32 },
     /// A set of texts.
     among: u32,
+    /// A string that matches.
+    pattern: u32,
     array: Array,
     object: Object,
 };
@@ -117,6 +122,7 @@ pub const Program = struct {
     texts: []const Texts,
     terminators: []const Terminators,
     dawgs: []const Dawg,
+    patterns: []const Pattern,
     /// Tokens that the grammar names: reachable by id, as far as it names them, and not as text.
     named: []const u32,
     /// (words)

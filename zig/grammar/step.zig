@@ -12,6 +12,7 @@ const Node = graph_room.Node;
 const Space = graph_room.Space;
 const StateId = graph_room.StateId;
 const Transition = graph_room.Transition;
+const Patterns = @import("patterns.zig").Patterns;
 const Registers = @import("registers.zig").Registers;
 const Counts = @import("counts.zig").Counts;
 const Texts = @import("texts.zig").Texts;
@@ -242,6 +243,10 @@ pub const Stepper = struct {
             },
             .texts => |dawg| try self.emitTexts(graph, .{ .kind = .texts, .channel = channel, .a = dawg, .parents = parents }, graph.program.dawgs[dawg].root),
             .any_token => try self.emit(graph, .{ .kind = .any_token, .channel = channel, .a = id, .parents = parents }),
+            .regex => |pattern| {
+                const start_state = try graph.patterns.start(pattern);
+                if (start_state != Patterns.dead) try self.emitRegex(graph, .{ .kind = .regex, .channel = channel, .parents = parents }, start_state, 0);
+            },
             .json => |json| try self.emit(graph, .{
                 .kind = .value,
                 .channel = channel,
@@ -295,12 +300,26 @@ pub const Stepper = struct {
             .marker => try self.readText(graph, node, byte, program.nodes[node.a].marker.bytes.text),
             .literal => try self.readText(graph, node, byte, @as(program_room.Literal, @fromBackingInt(node.a)).text()),
             .text => try self.readFree(graph, node, byte),
+            .regex => switch (try graph.patterns.read(node.a, @bitCast(node.c), byte)) {
+                .dead, .close => {},
+                .inside => |next| try self.emitRegex(graph, node, next.state, @bitCast(next.at)),
+            },
             .value => if (isSpace(byte)) try self.readSpace(graph, node, byte) else try self.begin(graph, node.a, byte, &node, node.parents),
             .number => {
                 const next = program.numbers[node.a].step(@intCast(node.b), byte) orelse return;
                 try self.emitNumber(graph, node, node.a, next);
             },
             .string => try self.readString(graph, node, byte),
+            .pattern => switch (try graph.patterns.read(node.a, @bitCast(node.c), byte)) {
+                .dead => {},
+                .close => if (graph.patterns.accepts(node.a)) try self.finish(graph, node.parents, node.whitespace),
+                .inside => |next| {
+                    var inside = node;
+                    inside.a = next.state;
+                    inside.c = @bitCast(next.at);
+                    try self.emit(graph, inside);
+                },
+            },
             .among => try self.readKnown(graph, node, byte),
             .object_open => switch (byte) {
                 '"' => try self.beginKey(graph, node),
@@ -366,6 +385,18 @@ pub const Stepper = struct {
         if (next.c == 0) try self.finish(graph, node.parents, 0);
     }
 
+    /// Text that matches has no end of its own: where it may stop, what comes after it is live as well.
+    fn emitRegex(self: *Stepper, graph: *Graph, context: Node, state: u32, at: u32) Error!void {
+        if (at != 0 or try graph.patterns.goesOn(state)) {
+            var next = context;
+            next.kind = .regex;
+            next.a = state;
+            next.c = at;
+            try self.tasks.append(graph.gpa, .{ .emit = next });
+        }
+        if (at == 0 and graph.patterns.accepts(state)) try self.finish(graph, context.parents, 0);
+    }
+
     fn readSpace(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
         var next = node;
         const max = graph.style(&node).whitespace_max;
@@ -396,6 +427,11 @@ pub const Stepper = struct {
                     next.kind = .string;
                     next.a = string.min;
                     next.b = string.max;
+                    try self.emit(graph, next);
+                },
+                .pattern => |pattern| if (byte == '"') {
+                    next.kind = .pattern;
+                    next.a = try graph.patterns.start(pattern);
                     try self.emit(graph, next);
                 },
                 .among => |texts| if (byte == '"') {

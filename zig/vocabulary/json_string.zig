@@ -134,6 +134,79 @@ pub fn escapeBytesLeft(state: State) u32 {
     };
 }
 
+/// What an escape begun can still stand for: ranges of code points, each with the bytes it takes at least. Surrogates are in none of them.
+pub const Completions = struct {
+    list: [max]Way = undefined,
+    count: usize = 0,
+    at: usize = 0,
+
+    pub const Way = struct { first: u21, last: u21, bytes: u32 };
+    const max = 16;
+
+    /// `state` is inside an escape.
+    pub fn of(state: State, spelling: Spelling) Completions {
+        var self: Completions = .{};
+        const position: u32 = @backingInt(state.phase);
+        switch (state.phase) {
+            .escape => {
+                for ([_]u21{ '"', '\\', '\n', '\t', '\r', 0x08, 0x0c }) |char| self.add(char, char, 1);
+                if (spelling == .spec) self.add('/', '/', 1);
+                self.addHex(0, 4, 5, spelling);
+            },
+            .hex0, .hex1, .hex2, .hex3 => {
+                const left: u5 = @intCast(4 - (position - @backingInt(Phase.hex0)));
+                self.addHex(state.value, left, left, spelling);
+            },
+            .low_escape => self.addLow(state.value, 0, 4, 6),
+            .low_u => self.addLow(state.value, 0, 4, 5),
+            .low0, .low1, .low2, .low3 => {
+                const left: u5 = @intCast(4 - (position - @backingInt(Phase.low0)));
+                self.addLow(state.value >> 12, state.value & 0xfff, left, left);
+            },
+            else => unreachable,
+        }
+        return self;
+    }
+
+    pub fn next(self: *Completions) ?Way {
+        if (self.at == self.count) return null;
+        defer self.at += 1;
+        return self.list[self.at];
+    }
+
+    fn add(self: *Completions, first: u32, last: u32, bytes: u32) void {
+        if (first > last) return;
+        self.list[self.count] = .{ .first = @intCast(first), .last = @intCast(last), .bytes = bytes };
+        self.count += 1;
+    }
+
+    /// `left` more digits after those of `value`.
+    fn addHex(self: *Completions, value: u24, left: u5, bytes: u32, spelling: Spelling) void {
+        const low = @as(u32, value) << (4 * left);
+        const high = low | (@as(u32, 1) << (4 * left)) - 1;
+        switch (spelling) {
+            .plain => self.add(low, @min(high, 0x1f), bytes),
+            .fixed => for ([_][2]u32{ .{ 0, 7 }, .{ 0x0b, 0x0b }, .{ 0x0e, 0x1f } }) |range| {
+                self.add(@max(low, range[0]), @min(high, range[1]), bytes);
+            },
+            .spec => {
+                self.add(low, @min(high, 0xd7ff), bytes);
+                self.add(@max(low, 0xe000), high, bytes);
+                const first: u32 = @max(low, 0xd800);
+                const last: u32 = @min(high, 0xdbff);
+                if (first <= last) self.add(0x10000 + ((first - 0xd800) << 10), 0x10000 + ((last - 0xd800) << 10) + 0x3ff, bytes + 6);
+            },
+        }
+    }
+
+    fn addLow(self: *Completions, half: u24, value: u24, left: u5, bytes: u32) void {
+        const low: u32 = @max(@as(u32, value) << (4 * left), 0xdc00);
+        const high: u32 = @min(@as(u32, value) << (4 * left) | (@as(u32, 1) << (4 * left)) - 1, 0xdfff);
+        const base = 0x10000 + (@as(u32, half) << 10);
+        if (low <= high) self.add(base + (low - 0xdc00), base + (high - 0xdc00), bytes);
+    }
+};
+
 /// The one spelling of a text under `fixed`, without quotes. `text` is UTF-8.
 pub fn spell(gpa: std.mem.Allocator, out: *std.ArrayList(u8), text: []const u8) error{OutOfMemory}!void {
     for (text) |byte| {
@@ -268,6 +341,34 @@ test "spellings are told apart" {
             const got: ?[]const u8 = if (try decode(gpa, &out, case.inside, spelling)) out.items else null;
             const want = @field(case, @tagName(spelling));
             if (want) |text| try std.testing.expectEqualStrings(text, got orelse return error.Refused) else try std.testing.expectEqual(null, got);
+        }
+    }
+}
+
+test "an escape begun completes to what it says" {
+    inline for (.{ Spelling.plain, Spelling.fixed, Spelling.spec }) |spelling| {
+        var states: std.ArrayList(State) = .empty;
+        defer states.deinit(std.testing.allocator);
+        try states.append(std.testing.allocator, .{ .phase = .escape });
+        var at: usize = 0;
+        while (at < states.items.len and at < 3000) : (at += 1) {
+            // The fewest bytes to each code point, by trying all of them for one more byte.
+            var seen: std.AutoHashMapUnmanaged(u21, void) = .empty;
+            defer seen.deinit(std.testing.allocator);
+            for (0..256) |byte| switch (step(states.items[at], @intCast(byte), spelling)) {
+                .inside => |next| try states.append(std.testing.allocator, next),
+                .char => |char| try seen.put(std.testing.allocator, char, {}),
+                else => {},
+            };
+            var ways: Completions = .of(states.items[at], spelling);
+            var immediate: usize = 0;
+            while (ways.next()) |way| {
+                if (way.bytes == 1) for (way.first..@as(usize, way.last) + 1) |char| {
+                    try std.testing.expect(seen.contains(@intCast(char)));
+                    immediate += 1;
+                };
+            }
+            try std.testing.expectEqual(seen.count(), immediate);
         }
     }
 }

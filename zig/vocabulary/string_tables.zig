@@ -16,6 +16,8 @@ pub const Open = struct {
     end: json_string.State,
 };
 
+pub const Character = struct { char: u21, token: u32 };
+
 /// A token that closes the string.
 pub const Closed = struct {
     token: u32,
@@ -45,6 +47,11 @@ pub const StringTables = struct {
     suffix_count: u32,
     /// Tokens that finish a character begun in each phase, at least; `unreachable_cost` if no tokens do.
     finish_cost: [json_string.utf8_phases]u32,
+    /// Tokens that are one character beyond ASCII, by code point.
+    characters: []const Character,
+    /// Tokens that begin such a character and do not finish it; and those of several bytes in the middle or at the end of one.
+    beginnings: []const u32,
+    continuations: []const u32,
 
     pub const unreachable_cost: u32 = 0xffffffff;
     pub const Long = struct { token: u32, characters: u16 };
@@ -96,6 +103,9 @@ pub const StringTables = struct {
         var counts: std.ArrayList(u32) = .empty;
         var open: [3]std.ArrayList(Open) = @splat(.empty);
         var closed: [3]std.ArrayList(Closed) = @splat(.empty);
+        var characters: std.ArrayList(Character) = .empty;
+        var beginnings: std.ArrayList(u32) = .empty;
+        var continuations: std.ArrayList(u32) = .empty;
         var suffix_ids: std.StringHashMapUnmanaged(u32) = .empty;
         defer suffix_ids.deinit(gpa);
         var suffix_bytes: std.ArrayList(u8) = .empty;
@@ -105,6 +115,15 @@ pub const StringTables = struct {
         for (tokens) |token| {
             const text = strings.get(token);
             if (text.len == 0) continue;
+            if (text[0] >= 0x80 and text.len <= 4) {
+                if (text[0] < 0xc0) {
+                    if (isContinuation(text) and text.len > 1) try continuations.append(arena, token);
+                } else if (utf8End(text)) |end| {
+                    if (end != .text) {
+                        try beginnings.append(arena, token);
+                    } else try characters.append(arena, .{ .char = std.unicode.utf8Decode(text) catch continue, .token = token });
+                }
+            }
             for (std.enums.values(json_string.Spelling), 0..) |spelling, index| {
                 const read = readInside(text, spelling) orelse continue;
                 if (read.quote) |quote| {
@@ -134,6 +153,11 @@ pub const StringTables = struct {
         for (levels[1..], levels[0 .. level_count - 1]) |level, below| for (level, below) |*word, less| {
             word.* |= less;
         };
+        std.mem.sortUnstable(Character, characters.items, {}, struct {
+            fn lessThan(_: void, a: Character, b: Character) bool {
+                return a.char < b.char;
+            }
+        }.lessThan);
         std.mem.sortUnstable(Long, long.items, {}, struct {
             fn lessThan(_: void, a: Long, b: Long) bool {
                 return a.characters < b.characters;
@@ -179,6 +203,9 @@ pub const StringTables = struct {
             .suffix_empty = suffix_ids.get("") orelse 0xffffffff,
             .suffix_count = suffix_count,
             .finish_cost = finish_cost,
+            .characters = characters.items,
+            .beginnings = beginnings.items,
+            .continuations = continuations.items,
         };
     }
 };
@@ -214,6 +241,22 @@ pub fn readInside(text: []const u8, spelling: json_string.Spelling) ?Inside {
         },
     };
     return read;
+}
+
+fn isContinuation(text: []const u8) bool {
+    return for (text) |byte| {
+        if (byte & 0xc0 != 0x80) break false;
+    } else text.len < 4;
+}
+
+/// The phase after at most one character; null if it is none, or more than one.
+fn utf8End(text: []const u8) ?Phase {
+    var phase: Phase = .text;
+    for (text, 0..) |byte, at| {
+        if (at > 0 and phase == .text) return null;
+        phase = json_string.utf8Step(phase, byte) orelse return null;
+    }
+    return phase;
 }
 
 /// Tokens made of continuation bytes alone lead from phase to phase; a shortest path to `text`.
