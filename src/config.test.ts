@@ -30,6 +30,8 @@ const defaults: Config = {
   logitsProcessors: [],
   callsMax: 16,
   holdCalls: false,
+  toolStrict: "schema",
+  relaxTools: false,
 };
 
 test.each([
@@ -40,6 +42,7 @@ test.each([
   ["--context 4096 --slots 2 --queue 1", {}, { contextMax: 4096, slots: 2, queueMax: 1 }],
   ["--ctx 4096 --parallel 2", {}, { contextMax: 4096, slots: 2 }],
   ["--strict-models --hold-calls --max-calls 3", {}, { strictModels: true, holdCalls: true, callsMax: 3 }],
+  ["--tool-strict-level envelope --relax-tools", {}, { toolStrict: "envelope", relaxTools: true }],
   ["--hold-calls=false", { TENON_HOLD_CALLS: "1" }, { holdCalls: false }],
   ["--logits-processor a.ts --logits-processor b.ts", {}, { logitsProcessors: ["a.ts", "b.ts"] }],
   ["", { TENON_PORT: "1", TENON_LOGITS_PROCESSOR: "a.ts,b.ts" }, { port: 1, logitsProcessors: ["a.ts", "b.ts"] }],
@@ -81,6 +84,7 @@ test.each([
   ["--port 65536", "--port takes a whole number from 0 to 65535, not '65536'."],
   ["--ctx 100", "--context takes a whole number from 512 to 4294967295, not '100'."],
   ["serve model.gguf", "'model.gguf' belongs to no flag; see tenon help."],
+  ["--tool-strict off", "--tool-strict takes envelope, schema, not 'off'."],
   ["--hold-calls=yes", "--hold-calls takes true or false, not 'yes'."],
   ["--tls-cert c", "--tls-cert and --tls-key belong together."],
   ["--api-key= ", "--api-key needs a value."],
@@ -150,7 +154,7 @@ describe("config file", () => {
       const path = await write("one.json", JSON.stringify({ [name]: value }));
       const result = await read(`--config ${path}`);
       // What is wrong, if anything, is never the key or its type.
-      if (!result.ok) expect(result.failure).not.toMatch(/there is no key|' takes /);
+      if (!result.ok) expect(result.failure).not.toMatch(/there is no key|' takes (?!envelope)/);
       const wrong = await write("wrong.json", JSON.stringify({ [name]: { x: 1 } }));
       expect(await read(`--config ${wrong}`)).toMatchObject({
         ok: false,

@@ -2,7 +2,15 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { renderUsage } from "citty";
 import { readConfigFile, readLines } from "./config/file.ts";
-import { type FlagName, flagNames, flags, hostDefault, noiseShapes, portDefault } from "./config/flags.ts";
+import {
+  type FlagName,
+  flagNames,
+  flags,
+  hostDefault,
+  noiseShapes,
+  portDefault,
+  toolStrictLevels,
+} from "./config/flags.ts";
 import { type Environment, readFlags, readVariables, type Values } from "./config/sources.ts";
 import { fail, ok, type Result } from "./generation/result.ts";
 import { bodyBytesMax, callsMax, idleTimeoutS, pingMs, queueMax, slotsDefault, stopGraceMs } from "./limits.ts";
@@ -51,6 +59,10 @@ export type Config = {
   readonly logitsProcessors: readonly string[];
   readonly callsMax: number;
   readonly holdCalls: boolean;
+  /** What is pinned of calls that are not forced. */
+  readonly toolStrict: (typeof toolStrictLevels)[number];
+  /** Widen tools' schemas that cannot be enforced. */
+  readonly relaxTools: boolean;
 };
 
 export type ModelChoice =
@@ -141,6 +153,14 @@ function reader(values: Values) {
       failure ??= `${given.from} takes a whole number from ${min} to ${max}, not '${text}'.`;
       return undefined;
     },
+    oneOf<Text extends string>(name: FlagName, known: readonly Text[]): Text | undefined {
+      const given = values.get(name);
+      const text = given?.texts.at(-1);
+      if (given === undefined || text === undefined) return undefined;
+      const found = known.find((each) => each === text);
+      if (found === undefined) failure ??= `${given.from} takes ${known.join(", ")}, not '${text}'.`;
+      return found;
+    },
     on(name: FlagName): boolean {
       const given = values.get(name);
       const text = given?.texts.at(-1);
@@ -189,6 +209,8 @@ async function toConfig(values: Values, environment: Environment): Promise<Resul
     logitsProcessors: read.list("logits-processor"),
     callsMax: read.number("max-calls") ?? callsMax,
     holdCalls: read.on("hold-calls"),
+    toolStrict: read.oneOf("tool-strict", toolStrictLevels) ?? "schema",
+    relaxTools: read.on("relax-tools"),
   };
   return read.failure === undefined ? ok(Object.freeze(config)) : fail(read.failure);
 }

@@ -57,7 +57,7 @@ export type OwnBody = Static<typeof ownBody>;
 /** A format that a request asks for, and the caller's field that asks. */
 export type NamedFormat = { readonly field: string; readonly format: AnswerFormat };
 
-export type OwnFields = Pick<Request, "answer" | "holdCalls" | "policy"> & Pick<Required<Request>, "toolStrict">;
+export type OwnFields = Pick<Request, "answer" | "holdCalls" | "policy" | "toolStrict">;
 
 /**
  * What the own fields ask for, with the answer's format that they or the shape's own fields (`named`) ask for: two of them are
@@ -89,7 +89,7 @@ export function decodeOwnFields(
   return ok({
     answer: answer.value,
     holdCalls: body.tenon_hold_calls ?? service.holdCalls,
-    toolStrict: body.tenon_tool_strict ?? "schema",
+    toolStrict: body.tenon_tool_strict ?? undefined,
     policy: policyOf(body.tenon_policy),
   });
 }
@@ -119,6 +119,6 @@ function policyOf(policy: OwnBody["tenon_policy"]): Policy {
     whitespace: policy?.whitespace ?? whitespaceMax,
     spelling: policy?.spelling ?? "canonical",
     format: policy?.format ?? "assert",
-    relax: policy?.relax ?? false,
+    relax: policy?.relax ?? undefined,
   };
 }

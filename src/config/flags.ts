@@ -23,6 +23,7 @@ export type Flag = {
   readonly description: string;
 };
 
+export const toolStrictLevels = ["envelope", "schema"] as const;
 export const noiseShapes = ["flat", "peaked", "pulled"] as const;
 
 /** Ollama's port and one. */
@@ -74,6 +75,12 @@ export const flags = {
   "strict-fields": on("Refuse fields that nothing reads, instead of naming them in x-tenon-ignored"),
   "max-calls": number(1, 1024, `${callsMax}`, "Calls of one answer"),
   "hold-calls": on("Deliver each call whole"),
+  "tool-strict": text(
+    "LEVEL",
+    "schema",
+    `What is pinned of calls that are not forced: ${toolStrictLevels.join(", ")}; also --tool-strict-level`,
+  ),
+  "relax-tools": on("Widen tools' schemas that cannot be enforced, naming the places in x-tenon-relaxed"),
   lexicon: text("FILE", "none", "Word list of tenon_lexicon: true, a word a line"),
   "logits-processor": list("FILE", "none", "Module that may change logits and mask"),
   vocabulary: text("FILE", "none", "With --model noise: whose vocabulary"),
@@ -90,6 +97,7 @@ export const synonyms: Readonly<Record<string, FlagName>> = {
   ctx: "context",
   "ctx-size": "context",
   parallel: "slots",
+  "tool-strict-level": "tool-strict",
 };
 
 /** The flag of a name, in any spelling. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { check, irOf, output, request, tokenizer, tool, weather } from "../../tests/fixtures/dialect-cases.ts";
-import { channelRuns } from "../../tests/oracle/ir-acceptor.ts";
+import { accepts, channelRuns } from "../../tests/oracle/ir-acceptor.ts";
 import type { Constraint } from "../generation/answer.ts";
 import type { Failure } from "../generation/failure.ts";
 import type { Request } from "../generation/request.ts";
@@ -229,9 +229,35 @@ describe("constrain", () => {
     const asked = { tools: [weather, tool("a", pattern)], toolChoice: required } as const;
     const policy = { ...request({}).policy, relax: true };
     expect(constrain(request(asked), context)).toMatchObject({ ok: false, failure: { pointer: "/properties/a" } });
-    expect(constrain(request({ ...asked, policy }), context)).toMatchObject({
-      value: { constraint: "enforced", relaxed: ["tools[a]#/properties/a/pattern"] },
+    const widened = { value: { constraint: "enforced", relaxed: ["tools[a]#/properties/a/pattern"] } };
+    expect(constrain(request({ ...asked, policy }), context)).toMatchObject(widened);
+    const relaxing = { ...context, relaxTools: true };
+    expect(constrain(request(asked), relaxing)).toMatchObject(widened);
+    expect(constrain(request({ ...asked, policy: { ...policy, relax: false } }), relaxing).ok).toBe(false);
+    // The server's choice is about tools; a format of the answer is relaxed by its request alone.
+    const format = { kind: "json_schema", schema: JSON.stringify(pattern), param: "format" } as const;
+    expect(constrain(request({ tools: [], answer: format }), relaxing).ok).toBe(false);
+    expect(constrain(request({ tools: [], answer: format, policy }), context)).toMatchObject({
+      value: { relaxed: ["format#/properties/a/pattern"] },
     });
+  });
+
+  test("leaves arguments open at the level of envelopes, but not of strict tools or forced calls", () => {
+    const fits = (overrides: Partial<Request>, given: string) => {
+      const built = grammarOf(request({ tools: [weather], toolStrict: "envelope", ...overrides }), context);
+      if (!built.ok || built.value.ir === undefined) throw new Error(JSON.stringify(built));
+      return accepts(
+        built.value.ir,
+        output(`<tool_call>\n{"name": "get_weather", "arguments": ${given}}\n</tool_call>`),
+      );
+    };
+    expect([fits({}, '{"x": 1}'), fits({}, "[]"), fits({ toolStrict: "schema" }, '{"x": 1}')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(fits({ tools: [{ ...weather, strict: true }] }, '{"x": 1}')).toBe(false);
+    expect(fits({ toolChoice: required }, '{"x": 1}')).toBe(false);
   });
 
   test("tells a failure to compile about the schema it comes from", () => {

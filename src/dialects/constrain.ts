@@ -1,7 +1,7 @@
 import type { Constraint } from "../generation/answer.ts";
 import type { Failure } from "../generation/failure.ts";
 import type { GrammarSource } from "../generation/grammar-source.ts";
-import type { AnswerFormat, Policy, Request, Tool } from "../generation/request.ts";
+import type { AnswerFormat, Policy, Request, Tool, ToolStrict } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { isForced } from "../generation/tool-choice.ts";
 import { encodeIr } from "../grammar/encode.ts";
@@ -35,6 +35,9 @@ export type ConstrainContext = {
   readonly tokenizer: Tokenizer;
   /** Calls of one answer. */
   readonly callsMax: number;
+  /** Where a request says nothing: what is pinned of a call that is not forced, "schema" by default, and whether tools' schemas are widened. */
+  readonly toolStrict?: ToolStrict;
+  readonly relaxTools?: boolean;
 };
 
 export type Constrained = {
@@ -51,7 +54,7 @@ export type Constrained = {
 /** The same before it is encoded. */
 export function grammarOf(
   request: Request,
-  { dialect, tokenizer, callsMax }: ConstrainContext,
+  { dialect, tokenizer, callsMax, toolStrict = "schema", relaxTools = false }: ConstrainContext,
 ): Result<{ readonly constraint: Constraint; readonly ir: Ir | undefined; readonly sources: Sources }, Failure> {
   const { tools, toolChoice, answer, policy } = request;
   const builder = irBuilder();
@@ -79,9 +82,12 @@ export function grammarOf(
       ),
     );
   }
+  // Where a call is forced, nothing of it is left open.
+  const pinsAll = (request.toolStrict ?? toolStrict) === "schema" || isForced(toolChoice);
+  const relaxing = { ...writing, policy: { ...policy, relax: policy.relax ?? relaxTools } };
   const callable: CallableTool[] = [];
   for (const tool of offered) {
-    const built = callableTool(writing, tool, request);
+    const built = callableTool(relaxing, tool, pinsAll || tool.strict);
     if (!built.ok) return built;
     callable.push(built.value);
   }
@@ -138,25 +144,20 @@ function answerNode(writing: Writing, answer: Exclude<AnswerFormat, { kind: "tex
   return value.ok ? ok(builder.node({ kind: "json", value: value.value, style: jsonStyle(policy) })) : value;
 }
 
-/** A tool with what its calls carry: one without parameters takes the empty object. */
-function callableTool(writing: Writing, tool: Tool, request: Request): Result<CallableTool, Failure> {
+/** A tool with what its calls carry: one without parameters takes the empty object, one that is not pinned any. */
+function callableTool(writing: Writing, tool: Tool, isPinned: boolean): Result<CallableTool, Failure> {
   const { name, custom, param } = tool;
   if (custom !== undefined) {
     if (custom.format === undefined) return ok({ name, input: undefined });
     const input = grammarNode(writing, custom.format, { subject: name, param });
     return input.ok ? ok({ name, input: input.value }) : input;
   }
-  const schema = isPinned(tool, request) ? (tool.parameters ?? emptyObject) : "{}";
+  const schema = isPinned ? (tool.parameters ?? emptyObject) : "{}";
   const value = lowered(writing, schema, { order: "any", objectsOnly: true }, { subject: name, param });
   return value.ok ? ok({ name, arguments: value.value }) : value;
 }
 
 const emptyObject = '{"type": "object", "additionalProperties": false}';
-
-/** Where a request asks for the frame of calls alone, arguments are any object, unless the call is forced or its tool strict. */
-function isPinned(tool: Tool, { toolStrict, toolChoice }: Request): boolean {
-  return toolStrict !== "envelope" || tool.strict || isForced(toolChoice);
-}
 
 /** What fits a grammar. */
 function grammarNode(

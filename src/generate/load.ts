@@ -63,7 +63,7 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
       engine,
       tokenizer,
       render: (request) => renderPrompt({ template, dialect, tokenizer }, request, new Date()),
-      constrain: (request) => constrain(request, { dialect, tokenizer, callsMax: config.callsMax }),
+      constrain: (request) => constrain(request, { ...config, dialect, tokenizer }),
       processors: processors.value,
     },
     detection,

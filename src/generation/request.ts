@@ -20,8 +20,8 @@ export type Request = {
   readonly toolChoice: ToolChoice;
   /** False allows at most one call (exactly one where a call is forced). */
   readonly parallelCalls: boolean;
-  /** What is pinned where a call is not forced: its frame and the arguments, as by default, or the frame alone. */
-  readonly toolStrict?: "envelope" | "schema";
+  /** Undefined: the server's own level. */
+  readonly toolStrict?: ToolStrict | undefined;
   readonly answer: AnswerFormat;
   readonly sampling: Sampling;
   /** Limit of generated tokens; undefined means what the context leaves. */
@@ -73,6 +73,9 @@ export type Tool = {
   readonly source: string;
 };
 
+/** What is pinned where a call is not forced: its frame and the arguments, or the frame alone. */
+export type ToolStrict = "envelope" | "schema";
+
 export type ToolChoice =
   | { readonly mode: "none" }
   | { readonly mode: "auto" }
@@ -118,6 +121,6 @@ export type Policy = {
   readonly spelling: "canonical" | "spec";
   /** Whether known formats constrain, as they do by default, or say nothing. */
   readonly format?: "assert" | "annotate";
-  /** What cannot be enforced is widened and reported instead of refused. */
-  readonly relax?: boolean;
+  /** What cannot be enforced is widened and reported instead of refused. Undefined: as the server has it, for tools alone. */
+  readonly relax?: boolean | undefined;
 };

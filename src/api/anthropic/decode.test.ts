@@ -33,7 +33,7 @@ test("a plain request", () => {
       tools: [],
       toolChoice: { mode: "auto" },
       parallelCalls: true,
-      toolStrict: "schema",
+      toolStrict: undefined,
       answer: { kind: "text" },
       sampling: {
         temperature: 1,
@@ -57,7 +57,7 @@ test("a plain request", () => {
         whitespace: 64,
         spelling: "canonical",
         format: "assert",
-        relax: false,
+        relax: undefined,
       },
     },
     prefill: undefined,

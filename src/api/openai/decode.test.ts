@@ -20,7 +20,7 @@ test("the smallest request has every default", () => {
         tools: [],
         toolChoice: { mode: "auto" },
         parallelCalls: true,
-        toolStrict: "schema",
+        toolStrict: undefined,
         answer: { kind: "text" },
         sampling: {
           temperature: 1,
@@ -44,7 +44,7 @@ test("the smallest request has every default", () => {
           whitespace: 64,
           spelling: "canonical",
           format: "assert",
-          relax: false,
+          relax: undefined,
         },
       },
     },

@@ -51,7 +51,7 @@ test("the smallest request has every default", () => {
         tools: [],
         toolChoice: { mode: "auto" },
         parallelCalls: true,
-        toolStrict: "schema",
+        toolStrict: undefined,
         answer: { kind: "text" },
         sampling: {
           temperature: 1,
@@ -75,7 +75,7 @@ test("the smallest request has every default", () => {
           whitespace: 64,
           spelling: "canonical",
           format: "assert",
-          relax: false,
+          relax: undefined,
         },
       },
       input: [
