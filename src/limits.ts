@@ -114,6 +114,16 @@ export const applicatorDepthMax = 128;
 export const loweringStepsMax = 1_000_000;
 /** Places that one schema may be relaxed at; each costs another lowering. */
 export const relaxationsMax = 64;
+/** UTF-16 units of a regular expression in a schema; the longest published ones, lists of names, have a few thousand. */
+export const patternCharactersMax = 20_000;
+/** Groups of a regular expression that are open at once: far beyond what anybody writes, and shallow enough for recursive readers. */
+export const patternDepthMax = 100;
+/** Rounds of a repetition that contains an assertion, which is written out. */
+export const patternRoundsMax = 64;
+/** States explored to see whether a regular language is empty, or which texts it has, before it is taken for a large one. */
+export const derivativeStatesMax = 2000;
+/** Keys of a class of keys that are written out one by one; an object with more members of such a class is not meant. */
+export const classKeysMax = 512;
 /** Digits of a number in a schema when it is written without exponent: what a double can hold, and room beside it. */
 export const decimalDigitsMax = 1200;
 /** Characters of whitespace in one JSON value beyond one space after `,` and `:`, as llamay allows: enough for any layout, too few to run away. */

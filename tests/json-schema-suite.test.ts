@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { irBuilder } from "../src/grammar/ir.ts";
 import { lowerSchema } from "../src/grammar/json-schema/lower.ts";
+import type { Documents } from "../src/grammar/json-schema/references.ts";
 import { atPointer, type JsonDocument, type JsonText, readJson, sliceByPointer } from "../src/grammar/json-text.ts";
 import { acceptsJson } from "./oracle/ir-acceptor.ts";
 import { tarFiles } from "./oracle/tar.ts";
@@ -28,12 +29,15 @@ test.skipIf(!existsSync(archive))(
   "JSON Schema Test Suite: nothing invalid is accepted, and no verdict gets worse (skipped where the shared data is absent)",
   () => {
     const results: Record<string, Record<string, Counts>> = {};
-    for (const { path, text } of tarFiles(readFileSync(archive))) {
-      const [, draft, file] = /(?:^|\/)tests\/([^/]+)\/([^/]+)\.json$/.exec(path) ?? [];
+    const files = [...tarFiles(readFileSync(archive))];
+    const documents = documentsOf(files);
+    for (const { path, text } of files) {
+      const [, draft, formats, file] = /(?:^|\/)tests\/([^/]+)\/(optional\/format\/)?([^/]+)\.json$/.exec(path) ?? [];
       const uri = draft === undefined ? undefined : drafts[draft];
       if (draft === undefined || file === undefined || uri === undefined) continue;
-      results[draft] ??= {};
-      results[draft][file] = countsOf(text, uri);
+      const part = formats === undefined ? draft : `${draft} formats`;
+      results[part] ??= {};
+      results[part][file] = countsOf(text, uri, { documents, assertFormats: formats !== undefined });
     }
     const sorted = sortedKeys(results);
     for (const [draft, files] of Object.entries(sorted)) {
@@ -42,23 +46,27 @@ test.skipIf(!existsSync(archive))(
     if (process.env["TENON_UPDATE_EXPECTATIONS"] === "1") {
       writeFileSync(expectationsPath, `${JSON.stringify(sorted, undefined, 2)}\n`);
     }
-    const accepted = Object.values(sorted)
-      .flatMap(Object.values<Counts>)
-      .map((counts) => counts.acceptedInvalid);
-    expect(Math.max(...accepted)).toBe(0);
+    for (const [part, files] of Object.entries(sorted)) {
+      const { passed, refused, rejectedValid, acceptedInvalid } = Object.values(files).reduce(sum);
+      // `regex` is no regular language, and so an annotation.
+      if (!part.endsWith("formats")) expect([part, acceptedInvalid]).toEqual([part, 0]);
+      expect(passed / (passed + refused + rejectedValid + acceptedInvalid)).toBeGreaterThan(0.93);
+    }
     // Better or worse, the committed file says so: TENON_UPDATE_EXPECTATIONS=1 bun test tests/json-schema-suite.test.ts
     expect(sorted).toEqual(JSON.parse(readFileSync(expectationsPath, "utf8")));
   },
   60_000,
 );
 
-function countsOf(text: string, uri: string): Counts {
+type Judging = { readonly documents: Documents; readonly assertFormats: boolean };
+
+function countsOf(text: string, uri: string, judging: Judging): Counts {
   const counts = { passed: 0, refused: 0, rejectedValid: 0, acceptedInvalid: 0 };
   const read = readJson(text, { charactersMax: text.length, depthMax: 1000, duplicateKeys: "last" });
   if (!read.ok) throw new Error(read.failure.message);
   const document = read.value;
   for (const group of itemPointers(document, "")) {
-    const accepts = acceptor(withSchema(sourceAt(document, `${group}/schema`), uri));
+    const accepts = acceptor(withSchema(sourceAt(document, `${group}/schema`), uri), judging);
     for (const item of itemPointers(document, `${group}/tests`)) {
       const valid = sourceAt(document, `${item}/valid`) === "true";
       const verdict = accepts?.(sourceAt(document, `${item}/data`));
@@ -71,10 +79,27 @@ function countsOf(text: string, uri: string): Counts {
   return counts;
 }
 
+/** What the suite serves from localhost:1234, and the metaschemas that ajv carries. */
+function documentsOf(files: readonly { readonly path: string; readonly text: string }[]): Documents {
+  const documents = new Map<string, string>();
+  for (const { path, text } of files) {
+    const [, remote] = /(?:^|\/)remotes\/(.+)$/.exec(path) ?? [];
+    if (remote !== undefined) documents.set(`http://localhost:1234/${remote}`, text);
+  }
+  const folder = join(import.meta.dir, "../node_modules/ajv/dist/refs");
+  for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    if (!path.endsWith(".json")) continue;
+    const text = readFileSync(join(folder, path), "utf8");
+    const id = /"\$id":\s*"([^"#]+)#?"/.exec(text)?.[1];
+    if (id !== undefined) documents.set(id, text);
+  }
+  return documents;
+}
+
 /** Judges instances by a schema as the specification does; undefined where the schema is refused. */
-function acceptor(schema: string): ((instance: string) => boolean) | undefined {
+function acceptor(schema: string, judging: Judging): ((instance: string) => boolean) | undefined {
   const builder = irBuilder();
-  const options = { closed: false, ordered: false, assertFormats: false, objectsOnly: false, originFirst: 0 };
+  const options = { closed: false, ordered: false, objectsOnly: false, originFirst: 0, ...judging };
   const lowered = lowerSchema(builder, schema, options);
   // A schema that accepts nothing has a verdict on every instance.
   if (!lowered.ok) return lowered.failure.reason === "accepts no value at all" ? () => false : undefined;

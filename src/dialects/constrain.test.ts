@@ -178,17 +178,17 @@ describe("constrain", () => {
     expect(result.value.stopTokens).toEqual([7]);
   });
 
-  const bad = tool("bad", { properties: { a: { type: "string", pattern: "x" } } });
+  const bad = tool("bad", { properties: { a: { uniqueItems: true } } });
   test.each<[name: string, overrides: Partial<Request>, failure: Failure]>([
     [
       "a schema",
       { tools: [weather, bad] },
       {
         kind: "constraint",
-        message: "Invalid schema for function 'bad': 'pattern' at '/properties/a' cannot be enforced yet.",
+        message: "Invalid schema for function 'bad': 'uniqueItems' at '/properties/a' is enforced only where every item is a scalar.",
         param: "tools[bad]",
         pointer: "/properties/a",
-        keyword: "pattern",
+        keyword: "uniqueItems",
       },
     ],
     [

@@ -58,6 +58,39 @@ export function addWhole(decimal: Decimal, summand: bigint): Decimal {
   return wholeDecimal(scaled(decimal, 0) + summand);
 }
 
+/** Whether `a` is `b`, which is not zero, times a whole number. */
+export function isMultipleOf(a: Decimal, b: Decimal): boolean {
+  const exponent = Math.min(a.exponent, b.exponent);
+  return scaled(a, exponent) % scaled(b, exponent) === 0n;
+}
+
+/** The smallest positive decimal that is a whole multiple of two positive ones. */
+export function commonMultiple(a: Decimal, b: Decimal): Decimal {
+  const exponent = Math.min(a.exponent, b.exponent);
+  const [one, other] = [scaled(a, exponent), scaled(b, exponent)];
+  let [divisor, rest] = [one, other];
+  while (rest !== 0n) [divisor, rest] = [rest, divisor % rest];
+  return decimalOf((one / divisor) * other, exponent);
+}
+
+/** The smallest whole multiple of a positive decimal that is not below. */
+export function multipleFrom(low: Decimal, factor: Decimal): Decimal {
+  const exponent = Math.min(low.exponent, factor.exponent);
+  const [least, step] = [scaled(low, exponent), scaled(factor, exponent)];
+  const quotient = least / step;
+  return decimalOf((quotient * step < least ? quotient + 1n : quotient) * step, exponent);
+}
+
+export function addDecimals(a: Decimal, b: Decimal): Decimal {
+  const exponent = Math.min(a.exponent, b.exponent);
+  return decimalOf(scaled(a, exponent) + scaled(b, exponent), exponent);
+}
+
+function decimalOf(digits: bigint, exponent: number): Decimal {
+  const whole = wholeDecimal(digits);
+  return digits === 0n ? whole : { digits: whole.digits, exponent: whole.exponent + exponent };
+}
+
 function wholeDecimal(value: bigint): Decimal {
   if (value === 0n) return { digits: 0n, exponent: 0 };
   const text = value.toString();

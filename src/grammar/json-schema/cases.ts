@@ -1,40 +1,49 @@
 import { applicatorDepthMax, loweringStepsMax } from "../../limits.ts";
+import { absorbed } from "./absorb.ts";
+import { Facts } from "./facts.ts";
+import { failures, listedScalars, otherScalars } from "./negation.ts";
+import { anyNumber, settle } from "./numbers.ts";
 import type { SchemaReader } from "./read.ts";
-import type { Conjunct, Schema } from "./schema.ts";
-import {
-  everything,
-  isPoint,
-  type NumberDemand,
-  narrow,
-  numberWithin,
-  type Shape,
-  type StringDemand,
-  select,
-  stringWithin,
-} from "./shape.ts";
+import type { Applicator, Conjunct, Finite, Schema } from "./schema.ts";
+import { anyArray, anyObject, everything, Meeting, ofTypes, type Shape, unannotated, withObjects } from "./shape.ts";
+import { anySize, anyString, maxOf, meetRanges, type Texts } from "./texts.ts";
+import { unevaluatedItems, unevaluatedMembers } from "./unevaluated.ts";
 
 /**
- * Conjuncts → the cases of the values that meet them all: `allOf` and `$ref` add conjuncts, `anyOf` distributes. A conjunct
- * that leads back to itself without consuming a value has no finite proof, so that way contributes nothing: `S = anyOf[S, T]`
- * is T, and `S = $ref S` is unsatisfiable.
+ * Conjuncts → the cases of the values that meet them all. `allOf` and `$ref` add conjuncts, `anyOf` distributes, a negated schema is the
+ * disjunction of what can fail in it; `oneOf`, `if` and dependencies are made of these. A conjunct that leads back to itself without
+ * consuming a value has no finite proof, so that way contributes nothing: `S = anyOf[S, T]` is T, and `S = $ref S` is unsatisfiable.
  *
  * The work is counted; beyond the budget the applicator that multiplied is refused.
  */
 export class Cases {
+  readonly meeting: Meeting;
+  readonly facts: Facts;
   readonly #reader: SchemaReader;
-  /** Whether a case with fewer demands always accepts more; not so where the policy closes objects. */
-  readonly #monotonic: boolean;
+  readonly #texts: Texts;
+  readonly #known = new Map<string, readonly Shape[]>();
+  /** Conjuncts that are being expanded, outermost first. */
+  readonly #above: Conjunct[] = [];
+  /** The outermost of them that something inside led back to; what lies above it depends on the way it was reached. */
+  #cycle = Number.POSITIVE_INFINITY;
   #steps = 0;
 
-  constructor(reader: SchemaReader, options: { readonly monotonic: boolean }) {
+  constructor(reader: SchemaReader) {
     this.#reader = reader;
-    this.#monotonic = options.monotonic;
+    this.#texts = reader.texts;
+    this.facts = new Facts(reader);
+    this.meeting = new Meeting(this.#texts, this.facts);
   }
 
   expand(conjuncts: readonly Conjunct[]): readonly Shape[] {
-    let shapes = everything;
-    for (const conjunct of conjuncts) shapes = this.#conjoin(shapes, conjunct);
-    return this.spend(comparisons(shapes), conjuncts[0]?.pointer ?? "", "enum") ? this.#absorb(shapes) : [];
+    const [first, ...others] = conjuncts;
+    if (first === undefined) return everything;
+    let shapes = this.of(first, "values");
+    for (const conjunct of others) {
+      const pointer = conjunct.pointer;
+      shapes = this.#product(shapes, this.of(conjunct, "values"), { pointer, keyword: "allOf", track: "values" });
+    }
+    return shapes;
   }
 
   /** Counts work; false once the budget is spent, with the refusal made. */
@@ -45,133 +54,360 @@ export class Cases {
     return false;
   }
 
-  /** The shapes under one more conjunct; `above` are those that are being expanded around it, the last one by its keyword `by`. */
-  #conjoin(shapes: readonly Shape[], conjunct: Conjunct, above: readonly Conjunct[] = [], by = ""): readonly Shape[] {
-    if (shapes.length === 0 || above.includes(conjunct)) return [];
-    const { pointer } = conjunct;
-    if (above.length === applicatorDepthMax) {
-      this.#reader.refuse(above.at(-1)?.pointer ?? pointer, by, "is nested too deeply");
+  of(conjunct: Conjunct, track: Track): readonly Shape[] {
+    const key = `${conjunct.id} ${track}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const place = this.#above.findIndex((one) => one.json === conjunct.json && one.scope === conjunct.scope);
+    if (place !== -1) {
+      this.#cycle = Math.min(this.#cycle, place);
+      // Once more the same: nothing new. Its negation: no value at all.
+      return conjunct.negated && this.#above[place]?.negated === true ? everything : [];
+    }
+    const depth = this.#above.length;
+    if (depth === applicatorDepthMax) {
+      const around = this.#above.at(-1);
+      const by = around && this.#reader.schema(around).applicators[0]?.keyword;
+      this.#reader.refuse((around ?? conjunct).pointer, by ?? "", "is nested too deeply");
       return [];
     }
+    this.#above.push(conjunct);
     const schema = this.#reader.schema(conjunct);
-    if (this.#reader.refusal !== undefined) return [];
-    const met = shapes.filter((shape) => shape.met.includes(conjunct.id));
-    let fresh = this.#apply(
-      shapes.filter((shape) => !shape.met.includes(conjunct.id)),
-      conjunct,
-      schema,
-    );
-    const inside = [...above, conjunct];
-    for (const { kind, keyword, parts } of schema.applicators) {
-      if (!this.spend(fresh.length * parts.length, pointer, keyword)) return [];
-      const before: readonly Shape[] = fresh;
-      if (kind === "any") {
-        const branches = parts.flatMap((part) => this.#conjoin(before, part, inside, keyword));
-        if (!this.spend(comparisons(branches), pointer, keyword)) return [];
-        fresh = this.#absorb(branches);
-      }
-      if (kind === "all") for (const part of parts) fresh = this.#conjoin(fresh, part, inside, keyword);
+    const shapes =
+      this.#reader.refusal !== undefined
+        ? []
+        : conjunct.negated
+          ? this.#negative(conjunct, schema).map(unannotated)
+          : this.#positive(conjunct, schema, track);
+    this.#above.pop();
+    if (this.#cycle >= depth) {
+      this.#cycle = Number.POSITIVE_INFINITY;
+      this.#known.set(key, shapes);
     }
-    return met.length === 0 ? fresh : this.#absorb([...met, ...fresh]);
+    return shapes;
+  }
+
+  #positive(conjunct: Conjunct, schema: Schema, track: Track): readonly Shape[] {
+    const { pointer } = conjunct;
+    const tracked = schema.unevaluatedItems === undefined && schema.unevaluatedMembers === undefined;
+    const inner: Track = tracked || track === "exact" ? track : "annotations";
+    const shapes = this.#evaluated(conjunct, schema, inner);
+    if (tracked) return shapes;
+    return shapes.flatMap((shape) => {
+      if (!this.spend(1, pointer, "unevaluatedProperties")) return [];
+      const layer = this.#unevaluated(shape, schema);
+      if (shape.type === "array" && layer?.type === "array") {
+        return { ...shape, layers: [...shape.layers, layer.layer] };
+      }
+      if (shape.type === "object" && layer?.type === "object") {
+        return { ...shape, layers: [...shape.layers, layer.layer] };
+      }
+      return shape;
+    });
+  }
+
+  /** A schema without its `unevaluatedItems` and `unevaluatedProperties`. */
+  #evaluated(conjunct: Conjunct, schema: Schema, track: Track): readonly Shape[] {
+    let shapes = this.#own(schema, conjunct.pointer);
+    for (const applicator of schema.applicators) {
+      const by = { pointer: conjunct.pointer, keyword: applicator.keyword, track };
+      shapes = this.#product(shapes, this.#applied(applicator, by), by);
+    }
+    return shapes;
+  }
+
+  /** The layer that a schema's unevaluated members or items are in a case. */
+  #unevaluated(shape: Shape, schema: Schema) {
+    const { unevaluatedItems: item, unevaluatedMembers: member } = schema;
+    const { anything } = this.#reader;
+    if (shape.type === "array" && item !== undefined) {
+      return { type: "array", layer: unevaluatedItems(shape, item, anything) } as const;
+    }
+    if (shape.type === "object" && member !== undefined) {
+      return { type: "object", layer: unevaluatedMembers(shape, member, anything) } as const;
+    }
+    return undefined;
   }
 
   /** A schema's own keywords. */
-  #apply(shapes: readonly Shape[], conjunct: Conjunct, schema: Schema): readonly Shape[] {
-    let left: Shape[] = [];
-    for (const shape of shapes) {
-      const demand = narrow(shape, schema);
-      if (demand === undefined) continue;
-      const met = [...shape.met, conjunct.id];
-      left.push({ ...demand, met, atoms: schema.silent ? shape.atoms : [...shape.atoms, conjunct.id] });
+  #own(schema: Schema, pointer: string): readonly Shape[] {
+    let shapes: readonly Shape[] = schema.silent
+      ? everything
+      : ofTypes(schema.types).flatMap((shape) => own(shape, schema));
+    for (const text of schema.texts) {
+      const others = shapes.filter((shape) => shape.type !== "string");
+      const strings = shapes.flatMap((shape) =>
+        shape.type === "string" ? (this.#texts.meet(shape, this.#texts.of(text)) ?? []) : [],
+      );
+      shapes = [...others, ...strings];
     }
     for (const finite of schema.finite) {
-      const count = finite.numbers.length + finite.strings.size + finite.arrays.length + finite.objects.length;
-      if (!this.spend(left.length + count, conjunct.pointer, finite.keyword)) return [];
-      left = left.flatMap((shape): readonly Shape[] => {
-        if (shape.type === "array" || shape.type === "object") {
-          const literals = shape.type === "array" ? finite.arrays : finite.objects;
-          return literals.flatMap((literal) => this.#conjoin([shape], literal));
+      const by = { pointer, keyword: finite.keyword, track: "values" } as const;
+      shapes = this.#product(shapes, this.#listed(finite, by), by);
+    }
+    if (schema.plain) shapes = shapes.map((shape) => (shape.type === "number" ? { ...shape, plain: true } : shape));
+    return shapes;
+  }
+
+  #listed(finite: Finite, by: By): readonly Shape[] {
+    const count = finite.numbers.length + finite.strings.size + finite.arrays.length + finite.objects.length;
+    if (!this.spend(count, by.pointer, by.keyword)) return [];
+    const containers = [...finite.arrays, ...finite.objects].flatMap((literal) => this.of(literal, "values"));
+    return [...listedScalars(finite), ...this.#absorb(containers, by)];
+  }
+
+  /** The cases in which something fails. */
+  #negative(conjunct: Conjunct, schema: Schema): readonly Shape[] {
+    const { pointer } = conjunct;
+    const reader = this.#reader;
+    const failing = [...failures(schema, pointer, this.#texts, reader)];
+    for (const finite of schema.finite) {
+      const by = { pointer, keyword: finite.keyword, track: "values" } as const;
+      let others: readonly Shape[] = [...otherScalars(finite, this.#texts), anyArray, anyObject];
+      for (const literal of [...finite.arrays, ...finite.objects]) {
+        others = this.#product(others, this.of(reader.not(literal), "values"), by);
+      }
+      failing.push(...others);
+    }
+    for (const applicator of schema.applicators) {
+      failing.push(
+        ...this.#applied(opposite(applicator, reader), { pointer, keyword: applicator.keyword, track: "values" }),
+      );
+    }
+    if (schema.unevaluatedItems !== undefined || schema.unevaluatedMembers !== undefined) {
+      for (const shape of this.#evaluated(conjunct, schema, "exact")) {
+        const layer = this.#unevaluated(shape, schema);
+        if (shape.type === "array" && layer?.type === "array") {
+          failing.push({ ...shape, broken: [...shape.broken, layer.layer] });
         }
-        return select(shape, finite).map((demand) => ({ ...demand, met: shape.met, atoms: shape.atoms }));
-      });
+        if (shape.type === "object" && layer?.type === "object") {
+          failing.push({ ...shape, broken: [...shape.broken, { layer: layer.layer }] });
+        }
+      }
     }
-    return left;
+    return this.#absorb(failing, { pointer, keyword: "not", track: "values" });
   }
 
-  /** Drops the cases that others contain, and gathers lists of strings into one. */
-  #absorb(shapes: readonly Shape[]): readonly Shape[] {
+  #applied(applicator: Applied, by: By): readonly Shape[] {
+    switch (applicator.kind) {
+      case "all":
+        return this.#all(applicator.parts, by);
+      case "any":
+        return this.#any(applicator.parts, by);
+      case "one":
+        return this.#one(applicator.parts, by);
+      case "two": {
+        const pairs = applicator.parts.flatMap((one, i) =>
+          applicator.parts.slice(i + 1).flatMap((other) => this.#all([one, other], by)),
+        );
+        return this.#absorb(pairs, by);
+      }
+      case "ways":
+        return this.#absorb(
+          applicator.ways.flatMap((way) => this.#all(way, by)),
+          by,
+        );
+      case "not":
+        return this.of(applicator.part, "values").map(unannotated);
+      case "if": {
+        const { condition } = applicator;
+        if (by.track === "values" && applicator.held === undefined && applicator.failed === undefined)
+          return everything;
+        const held = [condition, ...(applicator.held === undefined ? [] : [applicator.held])];
+        const failed = [this.#reader.not(condition), ...(applicator.failed === undefined ? [] : [applicator.failed])];
+        return this.#absorb([...this.#all(held, by), ...this.#all(failed, by)], by);
+      }
+      case "dependent": {
+        const { key, required, part } = applicator;
+        const has = { ...anyObject, required: new Set([key, ...required]) };
+        const present = part === undefined ? [has] : this.#product([has], this.of(part, by.track), by);
+        const objects = present.flatMap((shape) => (shape.type === "object" ? [shape] : []));
+        return withObjects([{ ...anyObject, absent: new Set([key]) }, ...objects]);
+      }
+      case "broken dependency": {
+        const { key, required, part } = applicator;
+        const has = { ...anyObject, required: new Set([key]) };
+        const without = required.filter((name) => name !== key).map((name) => ({ ...has, absent: new Set([name]) }));
+        return part === undefined ? without : [...without, ...this.#product([has], this.of(part, "values"), by)];
+      }
+      default:
+        return applicator satisfies never;
+    }
+  }
+
+  #all(parts: readonly Conjunct[], by: By): readonly Shape[] {
+    let shapes = everything;
+    for (const part of parts) {
+      if (shapes.length === 0) break;
+      shapes = this.#product(shapes, this.of(part, by.track), by);
+    }
+    return shapes;
+  }
+
+  /** At least one part. Where annotations count, every set of parts that hold together is a case of its own. */
+  #any(parts: readonly Conjunct[], by: By): readonly Shape[] {
+    if (by.track === "values") {
+      return this.#absorb(
+        parts.flatMap((part) => this.of(part, by.track)),
+        by,
+      );
+    }
+    let some: readonly Shape[] = [];
+    let none: readonly Shape[] = everything;
+    for (const part of parts) {
+      const held = this.of(part, by.track);
+      const failed = by.track === "exact" ? this.of(this.#reader.not(part), "values") : everything;
+      const more = [
+        ...this.#product(some, failed, by),
+        ...this.#product(some, held, by),
+        ...this.#product(none, held, by),
+      ];
+      none = this.#product(none, failed, by);
+      some = this.#absorb(more, by);
+      if (this.#reader.refusal !== undefined) return [];
+    }
+    return some;
+  }
+
+  /** One part and no other; the others are left out where it is plain that they fail. */
+  #one(parts: readonly Conjunct[], by: By): readonly Shape[] {
+    const open = parts.map((part) => this.of(this.#reader.not(this.#reader.not(part)), "values"));
+    const found = parts.flatMap((part, i) =>
+      this.of(part, by.track).flatMap((shape): readonly Shape[] => {
+        let shapes: readonly Shape[] = [shape];
+        for (const [j, other] of parts.entries()) {
+          const cases = open[j] ?? [];
+          if (i === j || shapes.length === 0) continue;
+          if (!this.spend(cases.length, by.pointer, by.keyword)) return [];
+          if (!cases.some((one) => this.meeting.meet(shape, one) !== undefined)) continue;
+          shapes = this.#product(shapes, this.of(this.#reader.not(other), "values"), by);
+        }
+        return shapes;
+      }),
+    );
+    return this.#absorb(found, by);
+  }
+
+  #product(a: readonly Shape[], b: readonly Shape[], by: By): readonly Shape[] {
+    if (a === everything || b === everything) return a === everything ? b : a;
+    const [left, right] = [byType(a), byType(b)];
+    const met: Shape[] = [];
+    for (const [type, shapes] of left) {
+      const others = right.get(type) ?? [];
+      if (!this.spend(shapes.length * others.length, by.pointer, by.keyword)) return [];
+      for (const shape of shapes) for (const other of others) met.push(...listOf(this.meeting.meet(shape, other)));
+    }
+    return a.length > 1 && b.length > 1 ? this.#absorb(met, by) : met;
+  }
+
+  #absorb(shapes: readonly Shape[], { pointer, keyword, track }: By): readonly Shape[] {
     if (shapes.length < 2) return shapes;
-    return [
-      ...gathered(shapes.filter((shape) => shape.type === "null")),
-      ...gathered(shapes.filter((shape) => shape.type === "true")),
-      ...gathered(shapes.filter((shape) => shape.type === "false")),
-      ...absorbNumbers(shapes.filter((shape) => shape.type === "number")),
-      ...absorbStrings(shapes.filter((shape) => shape.type === "string")),
-      ...this.#absorbContainers(shapes.filter((shape) => shape.type === "array")),
-      ...this.#absorbContainers(shapes.filter((shape) => shape.type === "object")),
-    ];
+    const containers = shapes.filter(({ type }) => type === "array" || type === "object").length;
+    // One comparison takes a small part of a step.
+    if (!this.spend(Math.ceil((containers * containers) / 8), pointer, keyword)) return [];
+    return absorbed(shapes, this.meeting, this.#texts, this.#reader.closes || track !== "values");
   }
+}
 
-  /** A case demands what its atoms demand, so the one with a subset of another's atoms contains it. */
-  #absorbContainers(shapes: readonly Shape[]): readonly Shape[] {
-    const kept: Shape[] = [];
-    for (const shape of shapes) {
-      if (kept.some((wide) => this.#contains(wide, shape))) continue;
-      const others = kept.filter((narrow) => !this.#contains(shape, narrow));
-      kept.splice(0, kept.length, ...others, shape);
+/** What cases have to tell apart: values only; also what was evaluated, as far as more of it accepts more; or exactly. */
+export type Track = "values" | "annotations" | "exact";
+
+type By = { readonly pointer: string; readonly keyword: string; readonly track: Track };
+
+/** Applicators, and what becomes of them when they are negated. */
+type Applied =
+  | Applicator
+  | { readonly kind: "two"; readonly parts: readonly Conjunct[] }
+  | { readonly kind: "ways"; readonly ways: readonly (readonly Conjunct[])[] }
+  | {
+      readonly kind: "broken dependency";
+      readonly key: string;
+      readonly required: readonly string[];
+      readonly part: Conjunct | undefined;
+    };
+
+function opposite(applicator: Applicator, reader: SchemaReader): Applied {
+  const { keyword } = applicator;
+  const not = (part: Conjunct) => reader.not(part);
+  switch (applicator.kind) {
+    case "all":
+      return { kind: "any", keyword, parts: applicator.parts.map(not) };
+    case "any":
+      return { kind: "all", keyword, parts: applicator.parts.map(not) };
+    case "one": {
+      const { parts } = applicator;
+      const pairs = parts.flatMap((one, i) => parts.slice(i + 1).map((other) => [not(not(one)), not(not(other))]));
+      return { kind: "ways", ways: [parts.map(not), ...pairs] };
     }
-    return kept;
-  }
-
-  #contains(wide: Shape, narrow: Shape): boolean {
-    if (!this.#monotonic && wide.atoms.length !== narrow.atoms.length) return false;
-    return wide.atoms.every((atom) => narrow.atoms.includes(atom));
-  }
-}
-
-/** Steps of comparing arrays and objects in pairs; one comparison takes a small part of a step. */
-function comparisons(shapes: readonly Shape[]): number {
-  const containers = shapes.filter(({ type }) => type === "array" || type === "object").length;
-  return Math.ceil((containers * containers) / 16);
-}
-
-function absorbNumbers(shapes: readonly (Shape & NumberDemand)[]): readonly Shape[] {
-  const points = new Map<string, Shape & NumberDemand>();
-  const intervals: (Shape & NumberDemand)[] = [];
-  for (const shape of shapes) {
-    if (isPoint(shape)) points.set(`${shape.low?.value.digits}e${shape.low?.value.exponent}`, shape);
-    else if (!intervals.some((wide) => numberWithin(shape, wide))) {
-      const others = intervals.filter((narrow) => !numberWithin(narrow, shape));
-      intervals.splice(0, intervals.length, ...others, shape);
+    case "not":
+      return { kind: "all", keyword, parts: [not(applicator.part)] };
+    case "if": {
+      const { condition } = applicator;
+      const held = applicator.held === undefined ? [] : [[not(not(condition)), not(applicator.held)]];
+      const failed = applicator.failed === undefined ? [] : [[not(condition), not(applicator.failed)]];
+      return { kind: "ways", ways: [...held, ...failed] };
     }
+    case "dependent": {
+      const { key, required, part } = applicator;
+      return { kind: "broken dependency", key, required, part: part && not(part) };
+    }
+    default:
+      return applicator satisfies never;
   }
-  return [
-    ...intervals,
-    ...[...points.values()].filter((point) => !intervals.some((wide) => numberWithin(point, wide))),
-  ];
 }
 
-function absorbStrings(shapes: readonly (Shape & StringDemand)[]): readonly Shape[] {
-  const lists = shapes.filter((shape) => shape.among !== undefined);
-  const kept: (Shape & StringDemand)[] = [];
-  for (const shape of shapes) {
-    if (shape.among !== undefined || kept.some((wide) => stringWithin(shape, wide))) continue;
-    const others = kept.filter((narrow) => !stringWithin(narrow, shape));
-    kept.splice(0, kept.length, ...others, shape);
+/** One type's case under a schema's own keywords but for lists and languages. */
+function own(shape: Shape, schema: Schema): Shape | readonly Shape[] {
+  switch (shape.type) {
+    case "null":
+    case "true":
+    case "false":
+      return shape;
+    case "number": {
+      const { whole, low, high, multipleOf } = schema;
+      if (!whole && low === undefined && high === undefined && multipleOf === undefined) return shape;
+      return settle({ ...anyNumber, whole, low, high, multipleOf }) ?? [];
+    }
+    case "string": {
+      const length = meetRanges(anySize, schema.length);
+      return schema.length === undefined ? shape : length === undefined ? [] : { ...anyString, length };
+    }
+    case "array": {
+      const { items, array, contains, unique } = schema;
+      if (items === undefined && array === undefined && contains === undefined && unique === undefined) return shape;
+      const size = meetRanges(anySize, items);
+      if (size === undefined || (contains !== undefined && maxOf(contains.count) < contains.count.min)) return [];
+      return { ...anyArray, size, layers: listOf(array), contains: listOf(contains), unique };
+    }
+    case "object": {
+      const { members, object, required, names } = schema;
+      if (members === undefined && object === undefined && required.length === 0 && names === undefined) return shape;
+      const absent = object === undefined ? [] : [...object.declared].filter(([, part]) => isNothing(part));
+      const size = meetRanges(anySize, members);
+      if (size === undefined || absent.some(([key]) => required.includes(key))) return [];
+      return {
+        ...anyObject,
+        size,
+        layers: listOf(object),
+        names: listOf(names),
+        required: new Set(required),
+        absent: new Set(absent.map(([key]) => key)),
+      };
+    }
+    default:
+      return shape satisfies never;
   }
-  const [first] = gathered(lists);
-  if (first === undefined) return kept;
-  const among = new Set(lists.flatMap((list) => [...(list.among ?? [])]));
-  for (const text of among) {
-    const alone = { ...first, among: new Set([text]) };
-    if (kept.some((wide) => stringWithin(alone, wide))) among.delete(text);
-  }
-  return among.size === 0 ? kept : [...kept, { ...first, among }];
 }
 
-/** One shape for several of the same demand: it has met what all of them have met. */
-function gathered<S extends Shape>(shapes: readonly S[]): readonly S[] {
-  const [first, ...others] = shapes;
-  if (first === undefined) return [];
-  return [{ ...first, met: first.met.filter((id) => others.every((shape) => shape.met.includes(id))) }];
+/** A property that is `false`: the key has to be absent. */
+function isNothing({ json, kind, negated }: Conjunct): boolean {
+  return kind === "schema" && !negated && json.kind === "boolean" && !json.value;
+}
+
+function listOf<T>(item: T | undefined): readonly T[] {
+  return item === undefined ? [] : [item];
+}
+
+function byType(shapes: readonly Shape[]): ReadonlyMap<Shape["type"], readonly Shape[]> {
+  return Map.groupBy(shapes, ({ type }) => type);
 }

@@ -8,27 +8,38 @@ export type Draft = {
   readonly name: DraftName;
   /** Whether `$schema` said so. */
   readonly declared: boolean;
+  /** The vocabularies that a metaschema of one's own names, by the last part of their address; undefined where all count. */
+  readonly vocabularies?: ReadonlySet<string>;
 };
 
-/** The draft of a document, or `undefined` where `$schema` names a draft that is too old. A metaschema of one's own counts as none. */
-export function draftOf(root: JsonText): Draft | undefined {
-  const named = root.kind === "object" ? root.entries.get("$schema") : undefined;
-  if (named?.kind !== "string") return { name: "2020-12", declared: false };
-  const uri = named.value.replace(/#$/, "").replace(/^https?:\/\//, "");
-  if (/^json-schema\.org\/draft-0[0-3]\/(hyper-)?schema$/.test(uri)) return undefined;
+export const newestDraft: Draft = { name: "2020-12", declared: false };
+
+/** The draft that a `$schema` names; "old" for one that is too old, `undefined` for a metaschema of somebody's own. */
+export function draftNamed(schema: string): Draft | "old" | undefined {
+  const uri = schema.replace(/#$/, "").replace(/^https?:\/\//, "");
+  if (/^json-schema\.org\/draft-0[0-3]\/(hyper-)?schema$/.test(uri)) return "old";
   const tail = /^json-schema\.org\/(?:draft\/)?([a-z0-9-]+)\/(?:hyper-)?schema$/.exec(uri)?.[1];
   const known = draftNames.find((name) => name === tail);
-  return known === undefined ? { name: "2020-12", declared: false } : { name: known, declared: true };
+  return known && { name: known, declared: true };
+}
+
+/** What `$schema` says in a schema, if it is there. */
+export function schemaNamed(json: JsonText): string | undefined {
+  const named = json.kind === "object" ? json.entries.get("$schema") : undefined;
+  return named?.kind === "string" ? named.value : undefined;
 }
 
 /** Whether a keyword that came with `since` and was dropped after `until` is one in this draft. */
 export function knownIn(draft: Draft, since: DraftName, until: DraftName): boolean {
   if (!draft.declared) return true;
-  const at = draftNames.indexOf(draft.name);
-  return draftNames.indexOf(since) <= at && at <= draftNames.indexOf(until);
+  return !isBefore(draft, since) && draftNames.indexOf(draft.name) <= draftNames.indexOf(until);
+}
+
+export function isBefore(draft: Draft, name: DraftName): boolean {
+  return draftNames.indexOf(draft.name) < draftNames.indexOf(name);
 }
 
 /** Up to draft 7 everything beside `$ref` is ignored. */
 export function refHidesSiblings(draft: Draft): boolean {
-  return draft.name === "draft-04" || draft.name === "draft-06" || draft.name === "draft-07";
+  return isBefore(draft, "2019-09");
 }

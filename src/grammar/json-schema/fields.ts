@@ -35,6 +35,26 @@ export class Fields {
     return new Set(strings);
   }
 
+  string(keyword: string): string | undefined {
+    const value = this.get(keyword);
+    if (value?.kind === "string") return value.value;
+    if (value !== undefined) this.#refuse(keyword, "has to be a string");
+    return undefined;
+  }
+
+  boolean(keyword: string): boolean {
+    const value = this.get(keyword);
+    if (value !== undefined && value.kind !== "boolean") this.#refuse(keyword, "has to be true or false");
+    return value?.kind === "boolean" && value.value;
+  }
+
+  map(keyword: string): JsonObject["entries"] | undefined {
+    const value = this.get(keyword);
+    if (value?.kind === "object") return value.entries;
+    if (value !== undefined) this.#refuse(keyword, "has to be an object");
+    return undefined;
+  }
+
   low(): Limit | undefined {
     return this.#limit("minimum", "exclusiveMinimum", 1);
   }
@@ -43,9 +63,16 @@ export class Fields {
     return this.#limit("maximum", "exclusiveMaximum", -1);
   }
 
+  multipleOf(): Decimal | undefined {
+    const factor = this.#number("multipleOf");
+    if (factor === undefined || factor.digits > 0n) return factor;
+    this.#refuse("multipleOf", "has to be more than zero");
+    return undefined;
+  }
+
   /** undefined where the two keywords demand nothing. */
-  range(minKeyword: string, maxKeyword: string): Range | undefined {
-    const min = this.#count(minKeyword) ?? 0;
+  range(minKeyword: string, maxKeyword: string, minDefault = 0): Range | undefined {
+    const min = this.#count(minKeyword) ?? minDefault;
     const max = this.#count(maxKeyword);
     if (min === 0 && max === undefined) return undefined;
     if (min > countMax) this.#refuse(minKeyword, `is more than ${countMax}`);
@@ -89,5 +116,5 @@ export class Fields {
   }
 }
 
-/** The largest count that crosses to the engine, whose word for "none" is one more. */
-const countMax = 0xfffffffe;
+/** The largest count of a schema: its successor still crosses to the engine, whose word for "none" is one more. */
+const countMax = 0xfffffffd;

@@ -1,20 +1,21 @@
-import type { JsonObject, JsonText } from "../json-text.ts";
 import { type Draft, type DraftName, knownIn } from "./draft.ts";
 
 /**
- * Every keyword of the drafts and what becomes of it: enforced, an annotation (it never constrains), or refused (it would
- * constrain, and cannot be enforced yet). Keywords that a draft does not know are annotations there, as the specification says.
+ * Every keyword of the drafts and what becomes of it: enforced, or an annotation (it never constrains). Keywords that a draft does not
+ * know are annotations there, as the specification says. docs/json-schema.md is printed from this table.
  */
 export type Keyword = {
-  readonly status: "enforced" | "annotation" | "refused";
+  readonly status: "enforced" | "annotation";
   readonly since: DraftName;
   readonly until: DraftName;
   /** The JSON type whose values it constrains; it says nothing about others. */
   readonly of: "any" | "number" | "string" | "array" | "object";
   /** Where its value holds schemas. */
   readonly holds?: "schema" | "schemas" | "map";
-  /** Values with which, beside these siblings, a refused keyword constrains nothing more than an enforced one would. */
-  readonly harmless?: (value: JsonText, siblings: JsonObject["entries"]) => boolean;
+  /** Not one of JSON Schema, and so only where no draft is named. */
+  readonly foreign?: true;
+  /** What is refused all the same, a clause. */
+  readonly refused?: string;
 };
 
 export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
@@ -26,37 +27,38 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ["$ref", { ...all("enforced"), of: "any" }],
   ["$defs", { ...from("enforced", "2019-09"), of: "any", holds: "map" }],
   ["definitions", { ...all("enforced"), of: "any", holds: "map" }],
-  ["$recursiveRef", { ...from("refused", "2019-09"), until: "2019-09", of: "any" }],
+  ["$recursiveRef", { ...from("enforced", "2019-09"), until: "2019-09", of: "any" }],
   ["$recursiveAnchor", { ...from("annotation", "2019-09"), until: "2019-09", of: "any" }],
-  ["$dynamicRef", { ...from("refused", "2020-12"), of: "any" }],
+  ["$dynamicRef", { ...from("enforced", "2020-12"), of: "any" }],
   ["$dynamicAnchor", { ...from("enforced", "2020-12"), of: "any" }],
   ["$vocabulary", { ...from("annotation", "2019-09"), of: "any" }],
   ["$comment", { ...from("annotation", "draft-07"), of: "any" }],
 
   // Any type
   ["type", { ...all("enforced"), of: "any" }],
+  ["nullable", { ...all("enforced"), of: "any", foreign: true }],
   ["enum", { ...all("enforced"), of: "any" }],
   ["const", { ...from("enforced", "draft-06"), of: "any" }],
   ["allOf", { ...all("enforced"), of: "any", holds: "schemas" }],
   ["anyOf", { ...all("enforced"), of: "any", holds: "schemas" }],
-  ["oneOf", { ...all("refused"), of: "any", holds: "schemas", harmless: isSingle }],
-  ["not", { ...all("refused"), of: "any", holds: "schema", harmless: isFalse }],
-  ["if", { ...from("refused", "draft-07"), of: "any", holds: "schema", harmless: without("then", "else") }],
-  ["then", { ...from("refused", "draft-07"), of: "any", holds: "schema", harmless: without("if") }],
-  ["else", { ...from("refused", "draft-07"), of: "any", holds: "schema", harmless: without("if") }],
+  ["oneOf", { ...all("enforced"), of: "any", holds: "schemas" }],
+  ["not", { ...all("enforced"), of: "any", holds: "schema" }],
+  ["if", { ...from("enforced", "draft-07"), of: "any", holds: "schema" }],
+  ["then", { ...from("enforced", "draft-07"), of: "any", holds: "schema" }],
+  ["else", { ...from("enforced", "draft-07"), of: "any", holds: "schema" }],
 
   // Numbers
   ["minimum", { ...all("enforced"), of: "number" }],
   ["maximum", { ...all("enforced"), of: "number" }],
   ["exclusiveMinimum", { ...all("enforced"), of: "number" }],
   ["exclusiveMaximum", { ...all("enforced"), of: "number" }],
-  ["multipleOf", { ...all("refused"), of: "number" }],
+  ["multipleOf", { ...all("enforced"), of: "number" }],
 
   // Strings
   ["minLength", { ...all("enforced"), of: "string" }],
   ["maxLength", { ...all("enforced"), of: "string" }],
-  ["pattern", { ...all("refused"), of: "string" }],
-  ["format", { ...all("refused"), of: "string", harmless: isUnknownFormat }],
+  ["pattern", { ...all("enforced"), of: "string" }],
+  ["format", { ...all("enforced"), of: "string" }],
 
   // Arrays
   ["items", { ...all("enforced"), of: "array", holds: "schema" }],
@@ -64,24 +66,24 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ["additionalItems", { ...all("enforced"), until: "2019-09", of: "array", holds: "schema" }],
   ["minItems", { ...all("enforced"), of: "array" }],
   ["maxItems", { ...all("enforced"), of: "array" }],
-  ["uniqueItems", { ...all("refused"), of: "array", harmless: isFalse }],
-  ["contains", { ...from("refused", "draft-06"), of: "array", holds: "schema" }],
-  ["minContains", { ...from("refused", "2019-09"), of: "array", harmless: without("contains") }],
-  ["maxContains", { ...from("refused", "2019-09"), of: "array", harmless: without("contains") }],
-  ["unevaluatedItems", { ...from("refused", "2019-09"), of: "array", holds: "schema", harmless: isAnything }],
+  ["uniqueItems", { ...all("enforced"), of: "array" }],
+  ["contains", { ...from("enforced", "draft-06"), of: "array", holds: "schema" }],
+  ["minContains", { ...from("enforced", "2019-09"), of: "array" }],
+  ["maxContains", { ...from("enforced", "2019-09"), of: "array" }],
+  ["unevaluatedItems", { ...from("enforced", "2019-09"), of: "array", holds: "schema" }],
 
   // Objects
   ["properties", { ...all("enforced"), of: "object", holds: "map" }],
   ["required", { ...all("enforced"), of: "object" }],
   ["additionalProperties", { ...all("enforced"), of: "object", holds: "schema" }],
-  ["patternProperties", { ...all("refused"), of: "object", holds: "map", harmless: isEmpty }],
-  ["propertyNames", { ...from("refused", "draft-06"), of: "object", holds: "schema", harmless: isAnything }],
-  ["minProperties", { ...all("refused"), of: "object", harmless: isZero }],
-  ["maxProperties", { ...all("refused"), of: "object" }],
-  ["dependencies", { ...all("refused"), until: "draft-07", of: "object", holds: "map", harmless: isEmpty }],
-  ["dependentRequired", { ...from("refused", "2019-09"), of: "object", harmless: isEmpty }],
-  ["dependentSchemas", { ...from("refused", "2019-09"), of: "object", holds: "map", harmless: isEmpty }],
-  ["unevaluatedProperties", { ...from("refused", "2019-09"), of: "object", holds: "schema", harmless: isAnything }],
+  ["patternProperties", { ...all("enforced"), of: "object", holds: "map" }],
+  ["propertyNames", { ...from("enforced", "draft-06"), of: "object", holds: "schema" }],
+  ["minProperties", { ...all("enforced"), of: "object" }],
+  ["maxProperties", { ...all("enforced"), of: "object" }],
+  ["dependencies", { ...all("enforced"), until: "draft-07", of: "object", holds: "map" }],
+  ["dependentRequired", { ...from("enforced", "2019-09"), of: "object" }],
+  ["dependentSchemas", { ...from("enforced", "2019-09"), of: "object", holds: "map" }],
+  ["unevaluatedProperties", { ...from("enforced", "2019-09"), of: "object", holds: "schema" }],
 
   // Annotations
   ["title", { ...all("annotation"), of: "any" }],
@@ -93,37 +95,25 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ["deprecated", { ...from("annotation", "2019-09"), of: "any" }],
   ["contentEncoding", { ...from("annotation", "draft-07"), of: "string" }],
   ["contentMediaType", { ...from("annotation", "draft-07"), of: "string" }],
+  ["discriminator", { ...all("annotation"), of: "any", foreign: true }],
   ["contentSchema", { ...from("annotation", "2019-09"), of: "string", holds: "schema" }],
 ]);
 
 /** The keyword of that name, unless this draft does not know it. */
 export function keywordOf(name: string, draft: Draft): Keyword | undefined {
   const keyword = keywords.get(name);
-  return keyword !== undefined && knownIn(draft, keyword.since, keyword.until) ? keyword : undefined;
+  if (keyword === undefined || !knownIn(draft, keyword.since, keyword.until)) return undefined;
+  if (keyword.foreign === true && draft.declared) return undefined;
+  const vocabulary = draft.vocabularies === undefined ? undefined : vocabularyOf(name, keyword);
+  return vocabulary === undefined || draft.vocabularies?.has(vocabulary) === true ? keyword : undefined;
 }
 
-/** Formats that some draft defines. All others are annotations. */
-export const knownFormats: ReadonlySet<string> = new Set([
-  "date-time",
-  "date",
-  "time",
-  "duration",
-  "email",
-  "idn-email",
-  "hostname",
-  "idn-hostname",
-  "ipv4",
-  "ipv6",
-  "uri",
-  "uri-reference",
-  "iri",
-  "iri-reference",
-  "uri-template",
-  "uuid",
-  "json-pointer",
-  "relative-json-pointer",
-  "regex",
-]);
+/** The vocabulary that a metaschema of one's own may leave out; none for what always counts. */
+function vocabularyOf(name: string, { status, holds }: Keyword): string | undefined {
+  if (/^\$|^(id|definitions|format)$/.test(name) || status === "annotation") return undefined;
+  if (name.startsWith("unevaluated")) return "unevaluated";
+  return holds === undefined ? "validation" : "applicator";
+}
 
 function all(status: Keyword["status"]) {
   return from(status, "draft-04");
@@ -131,35 +121,4 @@ function all(status: Keyword["status"]) {
 
 function from(status: Keyword["status"], since: DraftName) {
   return { status, since, until: "2020-12" } as const;
-}
-
-function isUnknownFormat(value: JsonText): boolean {
-  return value.kind === "string" && !knownFormats.has(value.value);
-}
-
-function isFalse(value: JsonText): boolean {
-  return value.kind === "boolean" && !value.value;
-}
-
-/** `true` or `{}`. */
-function isAnything(value: JsonText): boolean {
-  return (value.kind === "boolean" && value.value) || isEmpty(value);
-}
-
-function isEmpty(value: JsonText): boolean {
-  return value.kind === "object" && value.entries.size === 0;
-}
-
-function isZero(value: JsonText): boolean {
-  return value.kind === "number" && Number(value.text) === 0;
-}
-
-/** One branch alone: the same as `allOf`. */
-function isSingle(value: JsonText): boolean {
-  return value.kind === "array" && value.items.length === 1;
-}
-
-/** Keywords that speak only through others. */
-function without(...others: string[]) {
-  return (_: JsonText, siblings: JsonObject["entries"]) => !others.some((name) => siblings.has(name));
 }

@@ -1,11 +1,14 @@
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { schemaCharactersMax, schemaDepthMax } from "../../limits.ts";
 import { writeDecimal } from "../decimal.ts";
-import { type Bound, bare, type Case, type IrBuilder, type Options, only, type Property, type ValueId } from "../ir.ts";
+import type { Bound, Case, IrBuilder, ValueId } from "../ir.ts";
 import { readJson } from "../json-text.ts";
 import { Cases } from "./cases.ts";
-import { draftOf } from "./draft.ts";
+import { finishArray } from "./finish-array.ts";
+import { finishObject } from "./finish-object.ts";
+import { Places } from "./places.ts";
 import { SchemaReader } from "./read.ts";
+import type { Documents } from "./references.ts";
 import type { Conjunct, Limit, Refusal } from "./schema.ts";
 import type { Shape } from "./shape.ts";
 
@@ -24,12 +27,9 @@ export function lowerSchema(
   const bounds = { charactersMax: schemaCharactersMax, depthMax: schemaDepthMax, duplicateKeys: "refuse" } as const;
   const json = readJson(text, bounds);
   if (!json.ok) return fail({ pointer: "", keyword: "", reason: `is no JSON: ${json.failure.message}` });
-  const { root } = json.value;
-  const draft = draftOf(root);
-  if (draft === undefined) return fail({ pointer: "", keyword: "$schema", reason: "names a draft older than 4" });
-  const reader = new SchemaReader(root, draft, options);
+  const reader = new SchemaReader(json.value, options);
   const lowering = new Lowering(builder, reader, options);
-  const conjuncts = [reader.conjunct(root, "")];
+  const conjuncts = [reader.conjunct(json.value.root, "")];
   if (options.objectsOnly) conjuncts.push(reader.conjunct(objectType, ""));
   const value = lowering.run(conjuncts);
   return reader.refusal === undefined ? ok({ value, places: lowering.places }) : fail(reader.refusal);
@@ -46,6 +46,8 @@ export type SchemaOptions = {
   readonly objectsOnly: boolean;
   /** The `origin` of the first place. */
   readonly originFirst: number;
+  /** Further schemas that references may lead to, by address. */
+  readonly documents?: Documents;
 };
 
 const objectType = {
@@ -55,9 +57,6 @@ const objectType = {
   end: 0,
 } as const;
 
-/** A set of conjuncts, or undefined where one of them accepts nothing. */
-type Node = readonly Conjunct[] | undefined;
-
 class Lowering {
   /** JSON pointers, by origin. */
   readonly places: string[] = [];
@@ -65,6 +64,7 @@ class Lowering {
   readonly #reader: SchemaReader;
   readonly #options: SchemaOptions;
   readonly #cases: Cases;
+  readonly #places: Places;
   readonly #values = new Map<string, ValueId>();
   readonly #pending: { readonly id: ValueId; readonly conjuncts: readonly Conjunct[]; readonly pointer: string }[] = [];
 
@@ -72,11 +72,12 @@ class Lowering {
     this.#builder = builder;
     this.#reader = reader;
     this.#options = options;
-    this.#cases = new Cases(reader, { monotonic: !options.closed });
+    this.#cases = new Cases(reader);
+    this.#places = new Places(reader, this.#cases, (conjuncts, around) => this.#value(conjuncts, around));
   }
 
   run(conjuncts: readonly Conjunct[]): ValueId {
-    const root = this.#value(this.#node(conjuncts) ?? conjuncts, "");
+    const root = this.#value(this.#places.simplified(conjuncts) ?? conjuncts, "");
     for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) {
       const { id, conjuncts: node, pointer } = next;
       const cases = this.#cases.expand(node).flatMap((shape) => this.#finish(shape, pointer) ?? []);
@@ -86,18 +87,6 @@ class Lowering {
       this.#builder.setValue(id, { cases, origin });
     }
     return root;
-  }
-
-  /** Without repetitions and without what accepts everything. */
-  #node(conjuncts: readonly (Conjunct | undefined)[]): Node {
-    const node: Conjunct[] = [];
-    for (const conjunct of conjuncts) {
-      if (conjunct === undefined || node.includes(conjunct)) continue;
-      const schema = this.#reader.schema(conjunct);
-      if (schema.types === 0) return undefined;
-      if (!schema.silent || schema.applicators.length > 0) node.push(conjunct);
-    }
-    return node;
   }
 
   /** The value of a node; `around` is the place reported for one without conjuncts. */
@@ -112,10 +101,6 @@ class Lowering {
     return id;
   }
 
-  #valueOf(node: Node, around: string): ValueId | undefined {
-    return node === undefined ? undefined : this.#value(node, around);
-  }
-
   /** undefined where nothing fits after all. */
   #finish(shape: Shape, pointer: string): Case | undefined {
     switch (shape.type) {
@@ -123,73 +108,43 @@ class Lowering {
       case "true":
       case "false":
         return { type: shape.type };
-      case "number":
+      case "number": {
+        const { whole, plain, low, high, multipleOf, multipleOfNone, except } = shape;
         return {
-          ...bare.number,
-          integer: shape.whole,
-          plain: shape.whole && shape.plain,
-          low: bound(shape.low),
-          high: bound(shape.high),
+          type: "number",
+          integer: whole,
+          plain: whole && plain,
+          low: bound(low),
+          high: bound(high),
+          multipleOf: multipleOf && writeDecimal(multipleOf),
+          multipleOfNone: multipleOfNone.map(writeDecimal),
+          except: except.map(writeDecimal),
         };
-      case "string": {
-        const { length, among } = shape;
-        return { ...bare.string, lengthMin: length.min, lengthMax: length.max, among: among && [...among] };
       }
-      case "array":
-        return this.#finishArray(shape, pointer);
-      case "object":
-        return this.#finishObject(shape, pointer);
+      case "string": {
+        const { length, among, languages } = shape;
+        const make = this.#reader.texts.languages;
+        const regex = languages.length === 0 ? undefined : make.emit(this.#builder, make.intersection(languages));
+        return { type: "string", lengthMin: length.min, lengthMax: length.max, among: among && [...among], regex };
+      }
+      case "array": {
+        const tools = { reader: this.#reader, cases: this.#cases, places: this.#places };
+        return finishArray(shape, pointer, tools);
+      }
+      case "object": {
+        const { ordered } = this.#options;
+        const tools = {
+          builder: this.#builder,
+          reader: this.#reader,
+          cases: this.#cases,
+          places: this.#places,
+          ordered,
+        };
+        return finishObject(shape, pointer, tools);
+      }
       default:
         return shape satisfies never;
     }
-  }
-
-  /** Item by item, every layer's schema for it. */
-  #finishArray({ layers, size }: Shape & { type: "array" }, pointer: string): Case | undefined {
-    const prefix: Options[] = [];
-    const prefixMax = Math.min(
-      Math.max(0, ...layers.map((layer) => layer.prefix.length)),
-      size.max ?? Number.POSITIVE_INFINITY,
-    );
-    let itemsMax = size.max;
-    for (let i = 0; i < prefixMax; i++) {
-      if (!this.#cases.spend(layers.length, pointer, "prefixItems")) return undefined;
-      const value = this.#valueOf(
-        this.#node(layers.map((layer) => (i < layer.prefix.length ? layer.prefix[i] : layer.rest))),
-        pointer,
-      );
-      // Where an item fits nothing, the array has to end before it.
-      if (value === undefined) itemsMax = i;
-      if (value === undefined) break;
-      prefix.push(only(value));
-    }
-    const ends = itemsMax !== undefined && itemsMax <= prefix.length;
-    const rest = ends ? undefined : this.#valueOf(this.#node(layers.map((layer) => layer.rest)), pointer);
-    if (rest === undefined) itemsMax = prefix.length;
-    if (size.min > (itemsMax ?? size.min)) return undefined;
-    return { ...bare.array, prefix, rest: only(rest), itemsMin: size.min, itemsMax };
-  }
-
-  /** Key by key, every layer's schema for it; required names that no layer declares come last. */
-  #finishObject({ layers, required }: Shape & { type: "object" }, pointer: string): Case | undefined {
-    const closed =
-      this.#options.closed && layers.some((layer) => layer.declares) && !layers.some((layer) => layer.speaks);
-    const mandatory = new Set(required);
-    const keys = new Set([...layers.flatMap((layer) => [...layer.declared.keys()]), ...mandatory]);
-    const rest = closed ? undefined : this.#valueOf(this.#node(layers.map((layer) => layer.rest)), pointer);
-    const properties: Property[] = [];
-    for (const key of keys) {
-      if (!this.#cases.spend(layers.length, pointer, "properties")) return undefined;
-      const node = this.#node(layers.map((layer) => layer.declared.get(key) ?? layer.rest));
-      const value = this.#valueOf(node, pointer);
-      const isRequired = mandatory.has(key);
-      if (value === undefined && isRequired) return undefined;
-      // Without further keys, a key that must be absent is just not there.
-      if (value !== undefined || rest !== undefined)
-        properties.push({ key, options: only(value), required: isRequired });
-    }
-    const others = rest === undefined ? [] : [{ keys: undefined, options: only(rest) }];
-    return { ...bare.object, properties, others, ordered: this.#options.ordered };
   }
 }
 

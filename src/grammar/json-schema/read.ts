@@ -1,20 +1,34 @@
 import type { Decimal } from "../decimal.ts";
-import { type JsonObject, type JsonText, pointerTo } from "../json-text.ts";
-import { type Draft, draftOf, refHidesSiblings } from "./draft.ts";
+import { type JsonDocument, type JsonObject, type JsonText, pointerTo } from "../json-text.ts";
+import type { Language } from "../regex/language.ts";
+import { noFlags, patternLanguage } from "../regex/pattern.ts";
+import { applicatorsOf, type Parts, pathFrom, references } from "./applicators.ts";
+import { Conjuncts } from "./conjuncts.ts";
+import { type Draft, isBefore, refHidesSiblings } from "./draft.ts";
+import { decimalKey } from "./facts.ts";
 import { Fields } from "./fields.ts";
+import { formatLanguage, formats } from "./formats.ts";
 import { keywordOf } from "./keywords.ts";
-import { type References, references } from "./references.ts";
+import { type Documents, References } from "./references.ts";
 import {
-  type Applicator,
   type ArrayLayer,
   type Conjunct,
+  type Contains,
   everyType,
   type Finite,
   type ObjectLayer,
   type Refusal,
   type Schema,
+  type Text,
   types,
 } from "./schema.ts";
+import { Texts } from "./texts.ts";
+
+export type ReaderOptions = {
+  readonly assertFormats: boolean;
+  readonly closed: boolean;
+  readonly documents?: Documents;
+};
 
 /**
  * The sub-schemas of one document, each read once, on demand. The first keyword that cannot be enforced becomes `refusal`;
@@ -22,246 +36,309 @@ import {
  */
 export class SchemaReader {
   refusal: Refusal | undefined;
-  readonly #root: JsonText;
-  readonly #draft: Draft;
+  readonly texts = new Texts();
+  /** The schema `true`. */
+  readonly anything: Conjunct;
+  /** Whether objects are closed by policy somewhere. */
+  readonly closes: boolean;
   readonly #assertFormats: boolean;
-  readonly #conjuncts = { schema: new Map<JsonText, Conjunct>(), literal: new Map<JsonText, Conjunct>() };
+  readonly #conjuncts = new Conjuncts();
+  readonly #references: References;
   readonly #schemas: (Schema | undefined)[] = [];
-  #references: References | undefined;
-  #ids = 0;
+  readonly #languages = new Map<string, Language | undefined>();
 
-  constructor(root: JsonText, draft: Draft, options: { readonly assertFormats: boolean }) {
-    this.#root = root;
-    this.#draft = draft;
+  constructor({ root, text }: JsonDocument, options: ReaderOptions) {
+    this.closes = options.closed;
     this.#assertFormats = options.assertFormats;
+    this.#references = new References(root, text, options.documents ?? new Map());
+    this.anything = this.conjunct(always, "");
   }
 
-  conjunct(json: JsonText, pointer: string, kind: Conjunct["kind"] = "schema"): Conjunct {
-    const known = this.#conjuncts[kind].get(json);
-    if (known !== undefined) return known;
-    const conjunct = { id: this.#ids++, kind, json, pointer };
-    this.#conjuncts[kind].set(json, conjunct);
-    return conjunct;
+  conjunct(json: JsonText, pointer: string): Conjunct {
+    const scope = this.#references.isDynamic ? this.#conjuncts.enter([], this.#references.baseOf(json)) : noScope;
+    return this.#conjuncts.of({ json, pointer, kind: "schema", negated: false, closes: this.closes, scope });
   }
 
+  /** What fails where the conjunct holds. Nothing inside it closes objects. */
+  not(conjunct: Conjunct): Conjunct {
+    return this.#conjuncts.of({ ...conjunct, negated: !conjunct.negated, closes: false });
+  }
+
+  /** What a conjunct's schema says, negated or not. */
   schema(conjunct: Conjunct): Schema {
     const known = this.#schemas[conjunct.id];
     if (known !== undefined) return known;
-    const schema = conjunct.kind === "literal" ? this.#readLiteral(conjunct) : this.#readSchema(conjunct);
+    const schema = conjunct.negated
+      ? this.schema(this.not(conjunct))
+      : conjunct.kind === "literal"
+        ? this.#readLiteral(conjunct)
+        : this.#readSchema(conjunct);
     this.#schemas[conjunct.id] = schema;
     return schema;
+  }
+
+  /** Whether it is plain that the conjunct holds for everything, or for nothing; undefined for others. */
+  verdict(conjunct: Conjunct): boolean | undefined {
+    const { silent, applicators, types: left } = this.schema(conjunct);
+    if (left === 0) return conjunct.negated;
+    return silent && applicators.length === 0 ? !conjunct.negated : undefined;
   }
 
   refuse(pointer: string, keyword: string, reason: string): void {
     this.refusal ??= { pointer, keyword, reason };
   }
 
+  #part(parent: Conjunct, json: JsonText, pointer: string, kind: Conjunct["kind"] = "schema"): Conjunct {
+    const scope = this.#references.isDynamic
+      ? this.#conjuncts.enter(parent.scope, this.#references.baseOf(json))
+      : parent.scope;
+    return this.#conjuncts.of({ json, pointer, kind, negated: false, closes: parent.closes, scope });
+  }
+
   #readLiteral(conjunct: Conjunct): Schema {
     const { json, pointer } = conjunct;
-    const part = (item: JsonText, token: string | number) => this.conjunct(item, pointerTo(pointer, token), "literal");
+    const part = (item: JsonText, token: string | number) =>
+      this.#part(conjunct, item, pointerTo(pointer, token), "literal");
     switch (json.kind) {
       case "array": {
         const prefix = json.items.map(part);
         const items = { min: prefix.length, max: prefix.length };
-        return { ...anything, silent: false, types: types.array, items, array: { prefix, rest: undefined } };
+        const array = { prefix, rest: undefined, evaluates: false };
+        return { ...anySchema, silent: false, types: types.array, items, array };
       }
       case "object": {
         const declared = new Map([...json.entries].map(([key, item]) => [key, part(item, key)]));
-        const object = { declared, rest: this.conjunct(nothing, pointer), declares: true, speaks: true };
-        return { ...anything, silent: false, types: types.object, object, required: [...declared.keys()] };
+        const rest = this.#part(conjunct, never, pointer);
+        const object = { declared, patterns: [], rest, closes: false, speaks: true, evaluates: false };
+        return { ...anySchema, silent: false, types: types.object, object, required: [...declared.keys()] };
       }
       default: {
         const fields = new Fields(new Map(), (keyword, reason) => this.refuse(pointer, keyword, reason));
-        return { ...anything, silent: false, finite: [this.#finite("const", [json], pointer, fields)] };
+        return { ...anySchema, silent: false, finite: [this.#finite("const", [json], conjunct, fields)] };
       }
     }
   }
 
   #readSchema(conjunct: Conjunct): Schema {
     const { json, pointer } = conjunct;
-    if (json.kind === "boolean") return json.value ? anything : { ...anything, silent: false, types: 0 };
+    if (json.kind === "boolean") return json.value ? anySchema : { ...anySchema, silent: false, types: 0 };
     if (json.kind !== "object") {
       this.refuse(pointer, "", "has to be an object or a boolean");
-      return anything;
+      return anySchema;
     }
-    const draft = draftOf(json);
-    // Only a resource of its own, one with an identifier, can be in another draft; elsewhere `$schema` says nothing.
-    const isResource = json.entries.has("$id") || json.entries.has("id");
-    if (isResource && (draft === undefined || (draft.declared && draft.name !== this.#draft.name))) {
-      this.refuse(pointer, "$schema", "names another draft than the document");
+    const draft = this.#references.draftOf(json);
+    if (draft === undefined) {
+      this.refuse(pointer, "$schema", "names a draft older than 4");
+      return anySchema;
     }
-    const reference = json.entries.get("$ref");
-    if (reference !== undefined && refHidesSiblings(this.#draft)) {
-      return { ...anything, applicators: this.#reference(conjunct, reference) };
+    const refuse = (keyword: string, reason: string) => this.refuse(pointer, keyword, reason);
+    const fields = new Fields(knownEntries(json.entries, draft), refuse);
+    const parts: Parts = {
+      part: (item, ...path) => this.#part(conjunct, item, pathFrom(pointer, path)),
+      target: (keyword, value) => this.#target(conjunct, keyword, value),
+      not: (part) => this.not(part),
+      refuse,
+    };
+    if (fields.has("$ref") && refHidesSiblings(draft)) {
+      return { ...anySchema, applicators: references(fields, parts) };
     }
-    const fields = new Fields(json.entries, (keyword, reason) => this.refuse(pointer, keyword, reason));
-    const typed = this.#types(fields, pointer);
-    const finite = this.#finites(fields, pointer);
-    const left = finite.reduce((sum, values) => sum & typesOf(values), typed.types);
-    this.#refuseUnenforced(json.entries, pointer, left);
+    const typed = this.#types(fields, draft, refuse);
+    const finite = this.#finites(fields, conjunct);
+    const one = (keyword: string) => {
+      const value = fields.get(keyword);
+      return value && parts.part(value, keyword);
+    };
     const demands = {
       low: fields.low(),
       high: fields.high(),
+      multipleOf: fields.multipleOf(),
       length: fields.range("minLength", "maxLength"),
       items: fields.range("minItems", "maxItems"),
-      array: this.#arrayLayer(fields, pointer),
-      object: this.#objectLayer(fields, pointer),
+      array: this.#arrayLayer(fields, draft, parts),
+      contains: containsOf(fields, draft, parts),
+      unique: fields.boolean("uniqueItems") ? pointer : undefined,
+      unevaluatedItems: one("unevaluatedItems"),
+      members: fields.range("minProperties", "maxProperties"),
+      object: this.#objectLayer(fields, conjunct, parts),
+      names: one("propertyNames"),
+      unevaluatedMembers: one("unevaluatedProperties"),
     };
+    const texts = this.#textsOf(fields, refuse);
     const required = [...(fields.strings("required") ?? [])];
     const silent =
       typed.types === everyType &&
       !typed.whole &&
-      finite.length + required.length === 0 &&
+      finite.length + required.length + texts.length === 0 &&
       Object.values(demands).every((demand) => demand === undefined);
-    return { ...typed, ...demands, finite, required, silent, applicators: this.#applicators(conjunct, json.entries) };
+    return { ...typed, ...demands, finite, texts, required, silent, applicators: applicatorsOf(fields, parts) };
   }
 
-  /** Refuses keywords that would constrain a value of the types that are left. */
-  #refuseUnenforced(entries: JsonObject["entries"], pointer: string, left: number): void {
-    for (const [name, value] of entries) {
-      const keyword = keywordOf(name, this.#draft);
-      if (keyword?.status !== "refused" || keyword.harmless?.(value, entries) === true) continue;
-      if ((left & (keyword.of === "any" ? everyType : types[keyword.of])) === 0) continue;
-      if (name === "format" && !this.#assertFormats) continue;
-      const named = name === "format" && value.kind === "string" ? `${JSON.stringify(value.value)} ` : "";
-      this.refuse(pointer, name, `${named}cannot be enforced yet`);
-    }
-  }
-
-  #types(fields: Fields, pointer: string): Pick<Schema, "types" | "whole" | "plain"> {
+  #types(fields: Fields, draft: Draft, refuse: Parts["refuse"]): Pick<Schema, "types" | "whole" | "plain"> {
     const names = fields.names("type");
     if (names === undefined) return { types: everyType, whole: false, plain: false };
-    let sum = 0;
+    let sum = fields.has("nullable") && fields.boolean("nullable") ? types.null : 0;
     for (const name of names) {
       const type = typeNames.get(name);
-      if (type === undefined) this.refuse(pointer, "type", `${JSON.stringify(name)} is no JSON type`);
+      if (type === undefined) refuse("type", `${JSON.stringify(name)} is no JSON type`);
       sum |= type ?? 0;
     }
     const whole = names.has("integer") && !names.has("number");
-    return { types: sum, whole, plain: whole && this.#draft.name === "draft-04" };
+    return { types: sum, whole, plain: whole && draft.name === "draft-04" };
   }
 
-  #finites(fields: Fields, pointer: string): readonly Finite[] {
+  #finites(fields: Fields, conjunct: Conjunct): readonly Finite[] {
     const finite: Finite[] = [];
     const values = fields.get("enum");
-    if (values?.kind === "array") finite.push(this.#finite("enum", values.items, pointer, fields));
-    else if (values !== undefined) this.refuse(pointer, "enum", "has to be an array");
+    if (values?.kind === "array") finite.push(this.#finite("enum", values.items, conjunct, fields));
+    else if (values !== undefined) this.refuse(conjunct.pointer, "enum", "has to be an array");
     const value = fields.get("const");
-    if (value !== undefined && keywordOf("const", this.#draft) !== undefined) {
-      finite.push(this.#finite("const", [value], pointer, fields));
-    }
+    if (value !== undefined) finite.push(this.#finite("const", [value], conjunct, fields));
     return finite;
   }
 
-  #finite(keyword: Finite["keyword"], values: readonly JsonText[], pointer: string, fields: Fields): Finite {
+  #finite(keyword: Finite["keyword"], values: readonly JsonText[], conjunct: Conjunct, fields: Fields): Finite {
     const numbers = new Map<string, Decimal>();
     const arrays: Conjunct[] = [];
     const objects: Conjunct[] = [];
     const found = { types: 0, strings: new Set<string>(), arrays, objects };
-    const at = pointerTo(pointer, keyword);
+    const at = pointerTo(conjunct.pointer, keyword);
     for (const [i, value] of values.entries()) {
-      const place = keyword === "enum" ? pointerTo(at, i) : at;
+      const literal = () => this.#part(conjunct, value, keyword === "enum" ? pointerTo(at, i) : at, "literal");
       if (value.kind === "null") found.types |= types.null;
       else if (value.kind === "boolean") found.types |= value.value ? types.true : types.false;
       else if (value.kind === "string") found.strings.add(value.value);
-      else if (value.kind === "array") found.arrays.push(this.conjunct(value, place, "literal"));
-      else if (value.kind === "object") found.objects.push(this.conjunct(value, place, "literal"));
+      else if (value.kind === "array") found.arrays.push(literal());
+      else if (value.kind === "object") found.objects.push(literal());
       else {
         const number = fields.decimal(value.text, keyword);
-        if (number !== undefined) numbers.set(`${number.digits}e${number.exponent}`, number);
+        if (number !== undefined) numbers.set(decimalKey(number), number);
       }
     }
     return { keyword, ...found, numbers: [...numbers.values()] };
   }
 
-  #arrayLayer(fields: Fields, pointer: string): ArrayLayer | undefined {
+  /** `pattern` and `format`, as far as they constrain. */
+  #textsOf(fields: Fields, refuse: Parts["refuse"]): readonly Text[] {
+    const texts: Text[] = [];
+    const pattern = fields.string("pattern");
+    if (pattern !== undefined) {
+      const language = this.#pattern(pattern, "pattern", refuse);
+      if (language !== undefined) texts.push({ language, lengthMax: undefined });
+    }
+    const name = this.#assertFormats ? fields.get("format") : undefined;
+    const format = name?.kind === "string" ? formats.get(name.value) : undefined;
+    if (format !== undefined) {
+      texts.push({ language: formatLanguage(this.texts.languages, format), lengthMax: format.lengthMax });
+    }
+    return texts;
+  }
+
+  #pattern(source: string, keyword: string, refuse: Parts["refuse"]): Language | undefined {
+    if (this.#languages.has(source)) return this.#languages.get(source);
+    const language = patternLanguage(this.texts.languages, source, noFlags, "search");
+    if (!language.ok) refuse(keyword, `${JSON.stringify(source)} ${language.failure}`);
+    this.#languages.set(source, language.ok ? language.value : undefined);
+    return language.ok ? language.value : undefined;
+  }
+
+  #arrayLayer(fields: Fields, draft: Draft, parts: Parts): ArrayLayer | undefined {
     const items = fields.get("items");
-    const named = keywordOf("prefixItems", this.#draft) === undefined ? undefined : fields.get("prefixItems");
+    const named = fields.get("prefixItems");
+    const all = (value: JsonText, keyword: string) => {
+      if (value.kind === "array") return value.items.map((json, i) => parts.part(json, keyword, i));
+      parts.refuse(keyword, "has to be an array of schemas");
+      return [];
+    };
     if (items?.kind === "array") {
-      if (named !== undefined || (this.#draft.declared && this.#draft.name === "2020-12")) {
-        this.refuse(pointer, "items", "has to be a schema; 'prefixItems' takes the array");
+      if (named !== undefined || (draft.declared && draft.name === "2020-12")) {
+        parts.refuse("items", "has to be a schema; 'prefixItems' takes the array");
       }
-      const prefix = this.#parts(items, pointer, "items");
-      return { prefix, rest: this.#part(fields.get("additionalItems"), pointer, "additionalItems") };
+      const rest = fields.get("additionalItems");
+      const others = rest && [parts.part(rest, "additionalItems")];
+      return { prefix: all(items, "items"), rest: others, evaluates: true };
     }
     if (items === undefined && named === undefined) return undefined;
-    const prefix = named === undefined ? [] : this.#parts(named, pointer, "prefixItems");
-    return { prefix, rest: this.#part(items, pointer, "items") };
+    const prefix = named === undefined ? [] : all(named, "prefixItems");
+    return { prefix, rest: items && [parts.part(items, "items")], evaluates: true };
   }
 
-  #objectLayer(fields: Fields, pointer: string): ObjectLayer | undefined {
-    const properties = fields.get("properties");
-    const rest = this.#part(fields.get("additionalProperties"), pointer, "additionalProperties");
-    const speaks = rest !== undefined || fields.has("unevaluatedProperties");
-    if (properties === undefined && !speaks) return undefined;
-    const declared = new Map<string, Conjunct>();
-    if (properties?.kind === "object") {
-      const at = pointerTo(pointer, "properties");
-      for (const [key, json] of properties.entries) declared.set(key, this.conjunct(json, pointerTo(at, key)));
-    } else if (properties !== undefined) {
-      this.refuse(pointer, "properties", "has to be an object");
-    }
-    return { declared, rest, declares: properties !== undefined, speaks };
-  }
-
-  #applicators(conjunct: Conjunct, entries: JsonObject["entries"]): readonly Applicator[] {
-    return [...entries].flatMap(([keyword, value]): readonly Applicator[] => {
-      switch (keyword) {
-        case "$ref":
-          return this.#reference(conjunct, value);
-        case "anyOf":
-          return [{ kind: "any", keyword, parts: this.#parts(value, conjunct.pointer, keyword) }];
-        // A single branch is no choice; several have been refused.
-        case "oneOf":
-        case "allOf":
-          return [{ kind: "all", keyword, parts: this.#parts(value, conjunct.pointer, keyword) }];
-        default:
-          return [];
-      }
+  #objectLayer(fields: Fields, conjunct: Conjunct, parts: Parts): ObjectLayer | undefined {
+    const properties = fields.map("properties");
+    const patterns = fields.map("patternProperties");
+    const others = fields.get("additionalProperties");
+    const rest = others && parts.part(others, "additionalProperties");
+    const speaks = conjunct.closes && (rest !== undefined || fields.has("unevaluatedProperties"));
+    if (properties === undefined && patterns === undefined && rest === undefined && !speaks) return undefined;
+    const declared = [...(properties ?? [])].map(([key, json]) => [key, parts.part(json, "properties", key)] as const);
+    const matched = [...(patterns ?? [])].flatMap(([source, json]) => {
+      const keys = this.#pattern(source, "patternProperties", parts.refuse);
+      return keys === undefined ? [] : [{ keys, member: parts.part(json, "patternProperties", source) }];
     });
+    return {
+      declared: new Map(declared),
+      patterns: matched,
+      rest,
+      closes: conjunct.closes && properties !== undefined,
+      speaks,
+      evaluates: true,
+    };
   }
 
-  #reference({ json, pointer }: Conjunct, value: JsonText): readonly Applicator[] {
-    this.#references ??= references(this.#root, this.#draft);
-    const target = value.kind === "string" ? this.#references.resolve(json, value.value) : undefined;
-    if (target !== undefined) {
-      return [{ kind: "all", keyword: "$ref", parts: [this.conjunct(target.json, target.pointer)] }];
-    }
+  #target(conjunct: Conjunct, keyword: string, value: JsonText): Conjunct | undefined {
+    const { json, pointer } = conjunct;
+    const target =
+      value.kind === "string" ? this.#references.resolve(json, keyword, value.value, conjunct.scope) : undefined;
+    if (target !== undefined) return this.#part(conjunct, target.json, target.pointer);
     const named = value.kind === "string" ? JSON.stringify(value.value) : `a ${value.kind}`;
-    this.refuse(pointer, "$ref", `${named} leads to nothing inside this document`);
-    return [];
-  }
-
-  #part(json: JsonText | undefined, pointer: string, keyword: string): Conjunct | undefined {
-    return json && this.conjunct(json, pointerTo(pointer, keyword));
-  }
-
-  #parts(value: JsonText, pointer: string, keyword: string): readonly Conjunct[] {
-    const at = pointerTo(pointer, keyword);
-    if (value.kind === "array") return value.items.map((json, i) => this.conjunct(json, pointerTo(at, i)));
-    this.refuse(pointer, keyword, "has to be an array of schemas");
-    return [];
+    this.refuse(pointer, keyword, `${named} leads to no schema that is given`);
+    return undefined;
   }
 }
 
-const anything: Schema = {
+function containsOf(fields: Fields, draft: Draft, parts: Parts): Contains | undefined {
+  const item = fields.get("contains");
+  if (item === undefined) return undefined;
+  const count = fields.range("minContains", "maxContains", 1) ?? { min: 0, max: undefined };
+  return { item: parts.part(item, "contains"), count, evaluates: !isBefore(draft, "2020-12") };
+}
+
+/** The keywords that the draft knows. */
+function knownEntries(entries: JsonObject["entries"], draft: Draft): JsonObject["entries"] {
+  for (const name of entries.keys()) {
+    if (keywordOf(name, draft) !== undefined) continue;
+    return new Map([...entries].filter(([keyword]) => keywordOf(keyword, draft) !== undefined));
+  }
+  return entries;
+}
+
+const anySchema: Schema = {
   types: everyType,
   whole: false,
   plain: false,
   finite: [],
   low: undefined,
   high: undefined,
+  multipleOf: undefined,
   length: undefined,
+  texts: [],
   items: undefined,
   array: undefined,
+  contains: undefined,
+  unique: undefined,
+  unevaluatedItems: undefined,
+  members: undefined,
   object: undefined,
   required: [],
+  names: undefined,
+  unevaluatedMembers: undefined,
   applicators: [],
   silent: true,
 };
 
-/** The schema `false`, for where one is needed that nobody wrote. */
-const nothing: JsonText = { kind: "boolean", value: false, start: 0, end: 0 };
+/** The schemas `true` and `false`, for where one is needed that nobody wrote. */
+const always: JsonText = { kind: "boolean", value: true, start: 0, end: 0 };
+const never: JsonText = { kind: "boolean", value: false, start: 0, end: 0 };
+const noScope: readonly string[] = [];
 
 const typeNames: ReadonlyMap<string, number> = new Map([
   ["null", types.null],
@@ -272,13 +349,3 @@ const typeNames: ReadonlyMap<string, number> = new Map([
   ["array", types.array],
   ["object", types.object],
 ]);
-
-function typesOf({ types: scalars, numbers, strings, arrays, objects }: Finite): number {
-  return (
-    scalars |
-    (numbers.length > 0 ? types.number : 0) |
-    (strings.size > 0 ? types.string : 0) |
-    (arrays.length > 0 ? types.array : 0) |
-    (objects.length > 0 ? types.object : 0)
-  );
-}

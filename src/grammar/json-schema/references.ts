@@ -1,41 +1,119 @@
-import { child, type JsonText, pointerTo, pointerTokens } from "../json-text.ts";
-import { type Draft, refHidesSiblings } from "./draft.ts";
+import { schemaCharactersMax, schemaDepthMax } from "../../limits.ts";
+import { child, type JsonText, pointerTo, pointerTokens, readJson } from "../json-text.ts";
+import { type Draft, draftNamed, newestDraft, refHidesSiblings, schemaNamed } from "./draft.ts";
 import { keywordOf } from "./keywords.ts";
+import type { Scope } from "./schema.ts";
 
-/** A schema and the RFC 6901 pointer of its place in the document. */
+/** A schema and the RFC 6901 pointer of its place in the document; in another document after that one's address and `#`. */
 export type Place = { readonly json: JsonText; readonly pointer: string };
 
-/**
- * Where references lead inside one document: by JSON pointer, by identifier and by anchor. A schema with an identifier is
- * a resource of its own, against which the references inside it resolve. Nothing is ever fetched.
- */
-export type References = {
-  /** The target of `reference` as it stands in the schema `from`; `undefined` where it is not in this document. */
-  resolve(from: JsonText, reference: string): Place | undefined;
+/** The texts of further documents, by address. */
+export type Documents = ReadonlyMap<string, string>;
+
+/** A schema with an identifier, or a document: against its address the references inside it resolve. */
+type Resource = {
+  readonly base: string;
+  readonly root: Place;
+  /** undefined: a draft too old to be read. */
+  readonly draft: Draft | undefined;
+  readonly anchors: Map<string, Place>;
+  readonly dynamicAnchors: Map<string, Place>;
 };
 
-export function references(root: JsonText, draft: Draft): References {
-  const index = new Index(draft);
-  // Any base will do for a document without identifier, as long as no author can write it.
-  index.add({ json: root, pointer: "" }, { base: "tenon-schema:/", root: { json: root, pointer: "" } });
-  return { resolve: (from, reference) => index.resolve(from, reference) };
-}
-
-type Resource = { readonly base: string; readonly root: Place };
-
-class Index {
-  readonly #draft: Draft;
+/**
+ * Where references lead: by JSON pointer, by identifier and by anchor, inside the document and into others that are given. Nothing is ever
+ * fetched. The index is made when something first asks for it.
+ */
+export class References {
+  /** Whether some reference depends on the resources that led to it. */
+  readonly isDynamic: boolean;
+  readonly #root: Resource;
+  readonly #documents: Documents;
   readonly #resourceOf = new Map<JsonText, Resource>();
   readonly #resources = new Map<string, Resource>();
-  readonly #anchors = new Map<string, Place>();
+  #isIndexed = false;
 
-  constructor(draft: Draft) {
-    this.#draft = draft;
+  constructor(root: JsonText, text: string, documents: Documents) {
+    this.#documents = documents;
+    this.isDynamic = [text, ...documents.values()].some((one) => /"\$(dynamic|recursive)Ref"/.test(one));
+    // Any base will do for a document without identifier, as long as no author can write it.
+    this.#root = resourceAt("tenon-schema:/", { json: root, pointer: "" }, this.#dialect(root, newestDraft));
+    if (this.isDynamic) this.#index();
+  }
+
+  /** The draft that a schema is written in; undefined where it is too old. */
+  draftOf(json: JsonText): Draft | undefined {
+    if (!this.#isIndexed && json !== this.#root.root.json && schemaNamed(json) !== undefined) this.#index();
+    return this.#around(json).draft;
+  }
+
+  baseOf(json: JsonText): string {
+    return this.#around(json).base;
+  }
+
+  /** The target of a reference as it stands in the schema `from`; undefined where nothing is there. */
+  resolve(from: JsonText, keyword: string, reference: string, scope: Scope): Place | undefined {
+    this.#index();
+    const url = URL.parse(reference, this.#around(from).base);
+    const resource = url === null ? undefined : this.#resource(withoutFragment(url), this.#around(from));
+    const fragment = url === null ? undefined : decodeFragment(url.hash.slice(1));
+    if (resource === undefined || fragment === undefined) return undefined;
+    const entered = scope.flatMap((base) => this.#resources.get(base) ?? []);
+    if (fragment.startsWith("/")) return this.#walk(resource, fragment);
+    if (keyword === "$recursiveRef" && recurses(resource)) return (entered.find(recurses) ?? resource).root;
+    if (fragment === "") return resource.root;
+    if (keyword === "$dynamicRef" && resource.dynamicAnchors.has(fragment)) {
+      for (const { dynamicAnchors } of entered) {
+        const outermost = dynamicAnchors.get(fragment);
+        if (outermost !== undefined) return outermost;
+      }
+    }
+    return resource.anchors.get(fragment);
+  }
+
+  #around(json: JsonText): Resource {
+    return this.#resourceOf.get(json) ?? this.#root;
+  }
+
+  #index(): void {
+    if (this.#isIndexed) return;
+    this.#isIndexed = true;
+    this.#add(this.#root.root, this.#root);
+    this.#resources.set(this.#root.base, this.#root);
+  }
+
+  /** The resource of that address, perhaps a document that is opened now. */
+  #resource(base: string, from: Resource): Resource | undefined {
+    const known = this.#resources.get(base);
+    // A document with an identifier of its own is found by both addresses.
+    if (known !== undefined) return this.#resourceOf.get(known.root.json) ?? known;
+    const text = this.#documents.get(base) ?? this.#documents.get(`${base}#`);
+    const json = text === undefined ? undefined : readDocument(text);
+    if (json === undefined) return undefined;
+    const draft = this.#dialect(json, from.draft ?? newestDraft);
+    const opened = resourceAt(base, { json, pointer: `${base}#` }, draft);
+    this.#resources.set(base, opened);
+    this.#add(opened.root, opened);
+    return this.#resourceOf.get(json) ?? opened;
+  }
+
+  /** What `$schema` makes of a schema with an identifier. A metaschema of one's own says which vocabularies count. */
+  #dialect(json: JsonText, outer: Draft): Draft | undefined {
+    const named = schemaNamed(json);
+    if (named === undefined) return outer;
+    const draft = draftNamed(named);
+    if (draft !== undefined) return draft === "old" ? undefined : draft;
+    const text = this.#documents.get(named) ?? this.#documents.get(named.replace(/#$/, ""));
+    const metaschema = text === undefined ? undefined : readDocument(text);
+    if (metaschema?.kind !== "object") return outer;
+    const base = draftNamed(schemaNamed(metaschema) ?? "");
+    const listed = metaschema.entries.get("$vocabulary");
+    if (base === undefined || base === "old" || listed?.kind !== "object") return outer;
+    return { ...base, vocabularies: new Set([...listed.entries.keys()].map((uri) => uri.replace(/^.*\//, ""))) };
   }
 
   /** Registers a schema and those inside it, where keywords of the draft hold schemas. */
-  add(place: Place, resource: Resource): void {
-    this.#resources.set(resource.base, this.#resources.get(resource.base) ?? resource);
+  #add(place: Place, resource: Resource): void {
     const pending: (Place & { readonly resource: Resource })[] = [{ ...place, resource }];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       const { json, pointer } = next;
@@ -43,7 +121,7 @@ class Index {
       const own = this.#identify(next, next.resource);
       this.#resourceOf.set(json, own);
       for (const [name, value] of json.entries) {
-        const holds = keywordOf(name, this.#draft)?.holds;
+        const holds = keywordOf(name, own.draft ?? newestDraft)?.holds;
         if (holds === undefined) continue;
         const at = pointerTo(pointer, name);
         // `items` and `dependencies` hold one schema or several, by draft.
@@ -62,37 +140,28 @@ class Index {
     }
   }
 
-  resolve(from: JsonText, reference: string): Place | undefined {
-    const url = URL.parse(reference, this.#resourceOf.get(from)?.base);
-    if (url === null) return undefined;
-    const fragment = decodeFragment(url.hash.slice(1));
-    const resource = this.#resources.get(withoutFragment(url));
-    if (resource === undefined || fragment === undefined) return undefined;
-    if (fragment === "") return resource.root;
-    if (!fragment.startsWith("/")) return this.#anchors.get(`${resource.base}#${fragment}`);
-    return this.#walk(resource, fragment);
-  }
-
   /** The resource that a schema belongs to, which may be a new one: its own. Registers anchors on the way. */
   #identify(place: Place, outer: Resource): Resource {
     if (place.json.kind !== "object") return outer;
     const { entries } = place.json;
-    if (refHidesSiblings(this.#draft) && entries.has("$ref")) return outer;
+    const draft = this.#dialect(place.json, outer.draft ?? newestDraft);
+    if (draft !== undefined && refHidesSiblings(draft) && entries.has("$ref")) return outer;
     let own = outer;
-    const id = entries.get(this.#draft.name === "draft-04" ? "id" : "$id");
+    const id = entries.get(draft?.name === "draft-04" ? "id" : "$id");
     if (id?.kind === "string") {
       const url = URL.parse(id.value, outer.base);
       // Up to draft 7 an identifier that is only a fragment names a place in the outer resource.
-      if (url !== null && id.value.startsWith("#")) this.#anchors.set(`${outer.base}${id.value}`, place);
+      if (url !== null && id.value.startsWith("#")) outer.anchors.set(id.value.slice(1), place);
       else if (url !== null) {
-        own = { base: withoutFragment(url), root: place };
-        if (!this.#resources.has(own.base) || place.pointer === "") this.#resources.set(own.base, own);
+        own = resourceAt(withoutFragment(url), place, draft);
+        if (!this.#resources.has(own.base) || place.json === outer.root.json) this.#resources.set(own.base, own);
       }
     }
     for (const keyword of ["$anchor", "$dynamicAnchor"]) {
       const name = entries.get(keyword);
-      if (name?.kind !== "string" || keywordOf(keyword, this.#draft) === undefined) continue;
-      this.#anchors.set(`${own.base}#${name.value}`, place);
+      if (name?.kind !== "string" || keywordOf(keyword, own.draft ?? newestDraft) === undefined) continue;
+      own.anchors.set(name.value, place);
+      if (keyword === "$dynamicAnchor") own.dynamicAnchors.set(name.value, place);
     }
     return own;
   }
@@ -107,9 +176,25 @@ class Index {
       place = { json, pointer: pointerTo(place.pointer, token) };
       around = this.#resourceOf.get(json) ?? around;
     }
-    this.add(place, around);
+    this.#add(place, around);
     return place;
   }
+}
+
+function resourceAt(base: string, root: Place, draft: Draft | undefined): Resource {
+  return { base, root, draft, anchors: new Map(), dynamicAnchors: new Map() };
+}
+
+function readDocument(text: string): JsonText | undefined {
+  const bounds = { charactersMax: schemaCharactersMax, depthMax: schemaDepthMax, duplicateKeys: "refuse" } as const;
+  const read = readJson(text, bounds);
+  return read.ok ? read.value.root : undefined;
+}
+
+/** Whether the root of a resource says that it may be extended: 2019-09's `$recursiveAnchor`. */
+function recurses({ root: { json } }: Resource): boolean {
+  const anchor = json.kind === "object" ? json.entries.get("$recursiveAnchor") : undefined;
+  return anchor?.kind === "boolean" && anchor.value;
 }
 
 function withoutFragment(url: URL): string {

@@ -1,200 +1,236 @@
-import { addWhole, ceilDecimal, compareDecimals, type Decimal, floorDecimal, isWhole } from "../decimal.ts";
+import type { Facts } from "./facts.ts";
+import { anyNumber, meetNumbers, type NumberDemand, numberWithin } from "./numbers.ts";
 import {
   type ArrayLayer,
-  type Finite,
-  type Limit,
+  type Conjunct,
+  type Contains,
+  everyType,
   type ObjectLayer,
   type Range,
-  type Schema,
   types,
 } from "./schema.ts";
+import { anySize, anyString, maxOf, meetRanges, type StringDemand, type Texts } from "./texts.ts";
 
 /**
- * A case while it grows: everything that the conjuncts met so far demand of a value of one JSON type. Members and items are
- * kept as layers, one for each schema, and come together when the case is finished.
+ * A case: everything that is demanded of a value of one JSON type. Members and items are kept as layers, one for each schema, and
+ * come together when the case is finished.
  */
-export type Shape = {
-  /** Every conjunct that holds here; one met again adds nothing. */
-  readonly met: readonly number[];
-  /** Those of `met` that demand something by themselves. Fewer of them is the wider case. */
-  readonly atoms: readonly number[];
-} & Demand;
-
-export type Demand =
+export type Shape =
   | { readonly type: "null" | "true" | "false" }
   | NumberDemand
   | StringDemand
-  | { readonly type: "array"; readonly layers: readonly ArrayLayer[]; readonly size: Range }
-  | { readonly type: "object"; readonly layers: readonly ObjectLayer[]; readonly required: readonly string[] };
+  | ArrayDemand
+  | ObjectDemand;
 
-export type NumberDemand = {
-  readonly type: "number";
-  readonly whole: boolean;
-  /** Written in plain digits, as draft 4 wants its integers. */
-  readonly plain: boolean;
-  readonly low: Limit | undefined;
-  readonly high: Limit | undefined;
+export type ArrayDemand = {
+  readonly type: "array";
+  readonly size: Range;
+  readonly layers: readonly ArrayLayer[];
+  readonly contains: readonly Contains[];
+  /** Layers that some item must not fit: what is left of a negated schema. */
+  readonly broken: readonly ArrayLayer[];
+  /** The pointer of a schema that wants all items to differ. */
+  readonly unique: string | undefined;
 };
 
-/** With `among`, the length is already part of the list. */
-export type StringDemand = {
-  readonly type: "string";
-  readonly length: Range;
-  readonly among: ReadonlySet<string> | undefined;
+export type ObjectDemand = {
+  readonly type: "object";
+  readonly size: Range;
+  readonly layers: readonly ObjectLayer[];
+  /** Schemas of the keys. */
+  readonly names: readonly Conjunct[];
+  readonly required: ReadonlySet<string>;
+  readonly absent: ReadonlySet<string>;
+  /** What some member must not fit: a layer with its value, or a schema with its key. */
+  readonly broken: readonly Broken[];
 };
 
-const anySize: Range = { min: 0, max: undefined };
+export type Broken = { readonly layer: ObjectLayer } | { readonly name: Conjunct };
+
+const none: ReadonlySet<string> = new Set();
+
+export const anyArray: ArrayDemand = {
+  type: "array",
+  size: anySize,
+  layers: [],
+  contains: [],
+  broken: [],
+  unique: undefined,
+};
+
+export const anyObject: ObjectDemand = {
+  type: "object",
+  size: anySize,
+  layers: [],
+  names: [],
+  required: none,
+  absent: none,
+  broken: [],
+};
 
 /** Every JSON value: one case for each type, nothing demanded. */
 export const everything: readonly Shape[] = [
-  { type: "null" } as const,
-  { type: "true" } as const,
-  { type: "false" } as const,
-  { type: "number", whole: false, plain: false, low: undefined, high: undefined } as const,
-  { type: "string", length: anySize, among: undefined } as const,
-  { type: "array", layers: [], size: anySize } as const,
-  { type: "object", layers: [], required: [] } as const,
-].map((demand) => ({ ...demand, met: [], atoms: [] }));
+  { type: "null" },
+  { type: "true" },
+  { type: "false" },
+  anyNumber,
+  anyString,
+  anyArray,
+  anyObject,
+];
 
-/** What is left of one type under a schema's own keywords except `enum` and `const`. */
-export function narrow(demand: Demand, schema: Schema): Demand | undefined {
-  if ((types[demand.type] & schema.types) === 0) return undefined;
-  switch (demand.type) {
-    case "null":
-    case "true":
-    case "false":
-      return demand;
-    case "number": {
-      const low = tighter(demand.low, schema.low, 1);
-      const high = tighter(demand.high, schema.high, -1);
-      return between({
-        type: "number",
-        whole: demand.whole || schema.whole,
-        plain: demand.plain || schema.plain,
-        low,
-        high,
-      });
-    }
-    case "string": {
-      const length = both(demand.length, schema.length);
-      return length && withLength(demand, length);
-    }
-    case "array": {
-      const size = both(demand.size, schema.items);
-      const layers = schema.array === undefined ? demand.layers : [...demand.layers, schema.array];
-      return size && { type: "array", layers, size };
-    }
-    case "object": {
-      const layers = schema.object === undefined ? demand.layers : [...demand.layers, schema.object];
-      const required = schema.required.length === 0 ? demand.required : [...demand.required, ...schema.required];
-      return { type: "object", layers, required };
-    }
-    default:
-      return demand satisfies never;
-  }
+export function ofTypes(sum: number): readonly Shape[] {
+  return sum === everyType ? everything : everything.filter(({ type }) => (types[type] & sum) !== 0);
 }
 
-/** The scalars of a finite set that fit; its arrays and objects are schemas of their own. */
-export function select(demand: Demand, finite: Finite): readonly Demand[] {
-  switch (demand.type) {
-    case "null":
-    case "true":
-    case "false":
-      return (types[demand.type] & finite.types) === 0 ? [] : [demand];
-    case "number":
-      return finite.numbers.map((value) => exactly(value, demand.plain)).filter((point) => numberWithin(point, demand));
-    case "string": {
-      const among = new Set(
-        [...finite.strings].filter((text) => demand.among?.has(text) ?? hasLength(text, demand.length)),
+/** Every value that is no object, and the objects of these demands: what a keyword for objects accepts. */
+export function withObjects(objects: readonly ObjectDemand[]): readonly Shape[] {
+  return [...ofTypes(everyType & ~types.object), ...objects];
+}
+
+/** Conjunction of cases. `facts` tells values that exclude each other. */
+export class Meeting {
+  readonly #texts: Texts;
+  readonly #facts: Facts;
+
+  constructor(texts: Texts, facts: Facts) {
+    this.#texts = texts;
+    this.#facts = facts;
+  }
+
+  /** undefined where it is plain that no value is of both cases. */
+  meet(a: Shape, b: Shape): Shape | undefined {
+    switch (a.type) {
+      case "null":
+      case "true":
+      case "false":
+        return a.type === b.type ? a : undefined;
+      case "number":
+        return b.type === "number" ? meetNumbers(a, b) : undefined;
+      case "string":
+        return b.type === "string" ? this.#texts.meet(a, b) : undefined;
+      case "array":
+        return b.type === "array" ? this.#arrays(a, b) : undefined;
+      case "object":
+        return b.type === "object" ? this.#objects(a, b) : undefined;
+      default:
+        return a satisfies never;
+    }
+  }
+
+  #arrays(a: ArrayDemand, b: ArrayDemand): ArrayDemand | undefined {
+    if (a === anyArray || a === b) return b;
+    if (b === anyArray) return a;
+    const size = meetRanges(a.size, b.size);
+    if (size === undefined) return undefined;
+    const layers = merged(a.layers, b.layers);
+    if (layers.length > Math.max(a.layers.length, b.layers.length)) {
+      const sure = Math.min(size.min, Math.max(...layers.map(({ prefix }) => prefix.length)));
+      for (let i = 0; i < sure; i++) {
+        if (this.#facts.exclude(layers.flatMap(({ prefix }) => prefix[i] ?? []))) return undefined;
+      }
+    }
+    return {
+      type: "array",
+      size,
+      layers,
+      contains: merged(a.contains, b.contains),
+      broken: merged(a.broken, b.broken),
+      unique: a.unique ?? b.unique,
+    };
+  }
+
+  #objects(a: ObjectDemand, b: ObjectDemand): ObjectDemand | undefined {
+    if (a === anyObject || a === b) return b;
+    if (b === anyObject) return a;
+    const size = meetRanges(a.size, b.size);
+    const required = union(a.required, b.required);
+    const absent = union(a.absent, b.absent);
+    if (size === undefined || maxOf(size) < required.size) return undefined;
+    const fewer = required.size < absent.size ? [required, absent] : [absent, required];
+    for (const key of fewer[0] ?? none) if (fewer[1]?.has(key)) return undefined;
+    const layers = merged(a.layers, b.layers);
+    if (layers.length > Math.max(a.layers.length, b.layers.length)) {
+      for (const key of required) {
+        const of = layers.flatMap((layer) => layer.declared.get(key) ?? onlyRest(layer));
+        if (of.length > 1 && this.#facts.exclude(of)) return undefined;
+      }
+    }
+    return {
+      type: "object",
+      size,
+      layers,
+      names: merged(a.names, b.names),
+      required,
+      absent,
+      broken: merged(a.broken, b.broken),
+    };
+  }
+
+  /** Whether every value of `narrow` is one of `wide`, as far as that is plain. */
+  within(narrow: Shape, wide: Shape): boolean {
+    if (narrow === wide) return true;
+    if (narrow.type === "number") return wide.type === "number" && numberWithin(narrow, wide);
+    if (narrow.type === "string") return wide.type === "string" && this.#texts.within(narrow, wide);
+    if (narrow.type === "array") {
+      if (wide.type !== "array") return false;
+      return (
+        sizeWithin(narrow.size, wide.size) &&
+        isSubset(wide.layers, narrow.layers) &&
+        isSubset(wide.contains, narrow.contains) &&
+        isSubset(wide.broken, narrow.broken) &&
+        (wide.unique === undefined || narrow.unique !== undefined)
       );
-      return among.size === 0 ? [] : [{ type: "string", length: anySize, among }];
     }
-    case "array":
-    case "object":
-      return [];
-    default:
-      return demand satisfies never;
+    if (narrow.type === "object") {
+      if (wide.type !== "object") return false;
+      return (
+        sizeWithin(narrow.size, wide.size) &&
+        isSubset(wide.layers, narrow.layers) &&
+        isSubset(wide.names, narrow.names) &&
+        isSubset(wide.broken, narrow.broken) &&
+        wide.required.isSubsetOf(narrow.required) &&
+        wide.absent.isSubsetOf(narrow.absent)
+      );
+    }
+    return narrow.type === wide.type;
   }
 }
 
-/** Whether every value of `a` is one of `b`. */
-export function numberWithin(a: NumberDemand, b: NumberDemand): boolean {
-  if ((b.whole && !a.whole) || (b.plain && !a.plain)) return false;
-  return limitWithin(a.low, b.low, 1) && limitWithin(a.high, b.high, -1);
-}
-
-export function stringWithin(a: StringDemand, b: StringDemand): boolean {
-  const { among } = b;
-  if (a.among !== undefined) {
-    return [...a.among].every((text) => (among === undefined ? hasLength(text, b.length) : among.has(text)));
+/** The case without annotations: what a negated schema, or one inside `not`, says of it. */
+export function unannotated(shape: Shape): Shape {
+  if (shape.type === "array") {
+    if (!shape.layers.some((layer) => layer.evaluates) && !shape.contains.some((one) => one.evaluates)) return shape;
+    return { ...shape, layers: shape.layers.map(silenced), contains: shape.contains.map(silenced) };
   }
-  return among === undefined && a.length.min >= b.length.min && maxOf(a.length) <= maxOf(b.length);
+  if (shape.type === "object") {
+    return shape.layers.some((layer) => layer.evaluates) ? { ...shape, layers: shape.layers.map(silenced) } : shape;
+  }
+  return shape;
 }
 
-export function isPoint({ low, high }: NumberDemand): boolean {
-  return low !== undefined && high !== undefined && compareDecimals(low.value, high.value) === 0;
+function silenced<T extends { readonly evaluates: boolean }>(speaking: T): T {
+  return speaking.evaluates ? { ...speaking, evaluates: false } : speaking;
 }
 
-/** Whole numbers get limits that are values themselves; undefined if nothing lies between the limits. */
-function between(demand: NumberDemand): NumberDemand | undefined {
-  const low = demand.whole && demand.low !== undefined ? wholeLow(demand.low) : demand.low;
-  const high = demand.whole && demand.high !== undefined ? wholeHigh(demand.high) : demand.high;
-  if (low === undefined || high === undefined) return { ...demand, low, high };
-  const order = compareDecimals(low.value, high.value);
-  if (order > 0 || (order === 0 && (low.exclusive || high.exclusive))) return undefined;
-  return order === 0 ? exactly(low.value, demand.plain) : { ...demand, low, high };
+function onlyRest(layer: ObjectLayer): readonly Conjunct[] {
+  return layer.patterns.length === 0 && layer.rest !== undefined ? [layer.rest] : [];
 }
 
-function wholeLow({ value, exclusive }: Limit): Limit {
-  const open = exclusive && isWhole(value);
-  return { value: open ? addWhole(value, 1n) : ceilDecimal(value), exclusive: false };
+function merged<T>(a: readonly T[], b: readonly T[]): readonly T[] {
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
+  return [...new Set([...a, ...b])];
 }
 
-function wholeHigh({ value, exclusive }: Limit): Limit {
-  const open = exclusive && isWhole(value);
-  return { value: open ? addWhole(value, -1n) : floorDecimal(value), exclusive: false };
+function union(a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<string> {
+  if (a.size === 0 || b.size === 0) return a.size === 0 ? b : a;
+  return a.union(b);
 }
 
-/** The stricter of two limits; `direction` is 1 for lower and -1 for upper ones. */
-function tighter(a: Limit | undefined, b: Limit | undefined, direction: 1 | -1): Limit | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  return limitWithin(a, b, direction) ? a : b;
+function isSubset<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.every((item) => b.includes(item));
 }
 
-/** Whether limit `a` leaves nothing that `b` forbids. */
-function limitWithin(a: Limit | undefined, b: Limit | undefined, direction: 1 | -1): boolean {
-  if (b === undefined) return true;
-  if (a === undefined) return false;
-  const order = compareDecimals(a.value, b.value) * direction;
-  return order > 0 || (order === 0 && (a.exclusive || !b.exclusive));
-}
-
-function exactly(value: Decimal, plain: boolean): NumberDemand {
-  const limit = { value, exclusive: false };
-  return { type: "number", whole: isWhole(value), plain, low: limit, high: limit };
-}
-
-function both(a: Range, b: Range | undefined): Range | undefined {
-  if (b === undefined) return a;
-  const min = Math.max(a.min, b.min);
-  const max = Math.min(maxOf(a), maxOf(b));
-  if (min > max) return undefined;
-  return { min, max: max === Number.POSITIVE_INFINITY ? undefined : max };
-}
-
-function withLength(demand: StringDemand, length: Range): StringDemand | undefined {
-  if (demand.among === undefined) return { ...demand, length };
-  const among = new Set([...demand.among].filter((text) => hasLength(text, length)));
-  return among.size === 0 ? undefined : { ...demand, among };
-}
-
-/** Lengths are counted in code points. */
-function hasLength(text: string, range: Range): boolean {
-  if (range === anySize) return true;
-  const length = [...text].length;
-  return range.min <= length && length <= maxOf(range);
-}
-
-function maxOf(range: Range): number {
-  return range.max ?? Number.POSITIVE_INFINITY;
+function sizeWithin(narrow: Range, wide: Range): boolean {
+  return narrow.min >= wide.min && maxOf(narrow) <= maxOf(wide);
 }

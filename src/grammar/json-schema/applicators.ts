@@ -1,0 +1,95 @@
+import { type JsonText, pointerTo } from "../json-text.ts";
+import type { Fields } from "./fields.ts";
+import type { Applicator, Conjunct } from "./schema.ts";
+
+/** How a schema's parts become conjuncts. */
+export type Parts = {
+  part(json: JsonText, ...path: readonly (string | number)[]): Conjunct;
+  /** A reference's target; undefined where it is refused. */
+  target(keyword: string, value: JsonText): Conjunct | undefined;
+  not(conjunct: Conjunct): Conjunct;
+  refuse(keyword: string, reason: string): void;
+};
+
+/** The sub-schemas that speak of the same value. */
+export function applicatorsOf(fields: Fields, parts: Parts): readonly Applicator[] {
+  return [
+    ...references(fields, parts),
+    ...choices(fields, parts),
+    ...negation(fields, parts),
+    ...conditions(fields, parts),
+    ...dependencies(fields, parts),
+  ];
+}
+
+/** The targets of `$ref` and its relatives. */
+export function references(fields: Fields, parts: Parts): readonly Applicator[] {
+  return ["$ref", "$dynamicRef", "$recursiveRef"].flatMap((keyword): readonly Applicator[] => {
+    const value = fields.get(keyword);
+    const target = value && parts.target(keyword, value);
+    return target === undefined ? [] : [{ kind: "all", keyword, parts: [target] }];
+  });
+}
+
+function choices(fields: Fields, parts: Parts): readonly Applicator[] {
+  const kinds = [
+    ["allOf", "all"],
+    ["anyOf", "any"],
+    ["oneOf", "one"],
+  ] as const;
+  return kinds.flatMap(([keyword, kind]): readonly Applicator[] => {
+    const value = fields.get(keyword);
+    if (value === undefined) return [];
+    if (value.kind === "array" && (value.items.length > 0 || kind === "all")) {
+      const items = value.items.map((json, i) => parts.part(json, keyword, i));
+      return [{ keyword, kind: items.length === 1 ? "all" : kind, parts: items }];
+    }
+    parts.refuse(keyword, `has to be an array of schemas${value.kind === "array" ? ", not an empty one" : ""}`);
+    return [];
+  });
+}
+
+function negation(fields: Fields, parts: Parts): readonly Applicator[] {
+  const value = fields.get("not");
+  return value === undefined ? [] : [{ kind: "not", keyword: "not", part: parts.not(parts.part(value, "not")) }];
+}
+
+function conditions(fields: Fields, parts: Parts): readonly Applicator[] {
+  const value = fields.get("if");
+  if (value === undefined) return [];
+  const branch = (keyword: "then" | "else") => {
+    const json = fields.get(keyword);
+    return json && parts.part(json, keyword);
+  };
+  // Twice negated, so that it closes no objects: what a value is asked is no demand.
+  const condition = parts.not(parts.not(parts.part(value, "if")));
+  return [{ kind: "if", keyword: "if", condition, held: branch("then"), failed: branch("else") }];
+}
+
+function dependencies(fields: Fields, parts: Parts): readonly Applicator[] {
+  return ["dependentRequired", "dependentSchemas", "dependencies"].flatMap((keyword): readonly Applicator[] =>
+    [...(fields.map(keyword) ?? [])].flatMap(([key, json]): readonly Applicator[] => {
+      const names = keyword === "dependentSchemas" ? undefined : namesOf(json, keyword);
+      if (names !== undefined) {
+        return names.length === 0 ? [] : [{ kind: "dependent", keyword, key, required: names, part: undefined }];
+      }
+      if (keyword === "dependentRequired") {
+        parts.refuse(keyword, "has to hold arrays of strings");
+        return [];
+      }
+      return [{ kind: "dependent", keyword, key, required: [], part: parts.part(json, keyword, key) }];
+    }),
+  );
+}
+
+/** Draft 3 had single names, which authors still write. */
+function namesOf(json: JsonText, keyword: string): readonly string[] | undefined {
+  if (json.kind === "string" && keyword === "dependencies") return [json.value];
+  if (json.kind !== "array") return undefined;
+  const names = json.items.flatMap((item) => (item.kind === "string" ? [item.value] : []));
+  return names.length === json.items.length ? names : undefined;
+}
+
+export function pathFrom(pointer: string, path: readonly (string | number)[]): string {
+  return path.reduce<string>(pointerTo, pointer);
+}

@@ -1,0 +1,182 @@
+import { classKeysMax } from "../../limits.ts";
+import { bare, type Case, type Counter, type IrBuilder, type KeyClass, type Property } from "../ir.ts";
+import type { Language } from "../regex/language.ts";
+import type { Cases } from "./cases.ts";
+import { canCount, countersMax, freely, type Places, type Way } from "./places.ts";
+import type { SchemaReader } from "./read.ts";
+import type { Conjunct, ObjectLayer } from "./schema.ts";
+import type { ObjectDemand } from "./shape.ts";
+
+type Tools = {
+  readonly builder: IrBuilder;
+  readonly reader: SchemaReader;
+  readonly cases: Cases;
+  readonly places: Places;
+  readonly ordered: boolean;
+};
+
+/**
+ * A case of objects; undefined where nothing fits after all. Key by key, every layer's schema for it, in source order; required names
+ * that no layer declares come after those, and then the keys of classes that have only a few. All other keys by the patterns they match.
+ */
+export function finishObject(demand: ObjectDemand, pointer: string, tools: Tools): Case | undefined {
+  const { builder, reader, places, ordered } = tools;
+  const counters: Counter[] = demand.broken.map(() => ({ min: 1, max: undefined }));
+  if (counters.length > countersMax) {
+    reader.refuse(pointer, "not", "makes the schema too large to enforce");
+    return undefined;
+  }
+  const members = new Members(demand, pointer, tools);
+  const others: KeyClass[] = [];
+  const listed = new Map<string, readonly Way[]>();
+  for (const { language, ways } of members.classes()) {
+    const { texts, none, all } = { ...members.finite(language), ...tools.reader.texts.languages };
+    if (language === none || ways.length === 0) continue;
+    for (const key of texts ?? []) listed.set(key, ways);
+    if (texts !== undefined) continue;
+    const keys = language === all ? undefined : reader.texts.languages.emit(builder, language);
+    others.push({ keys, options: places.options(ways, counters, pointer) });
+  }
+  const properties: Property[] = [];
+  for (const key of members.keys()) {
+    const options = places.options(members.waysOf(key), counters, pointer);
+    const required = demand.required.has(key);
+    if (options.length === 0 && required) return undefined;
+    listed.delete(key);
+    // Without further keys, a key that must be absent is just not there.
+    if (options.length > 0 || others.length > 0) properties.push({ key, options, required });
+  }
+  for (const [key, ways] of listed) {
+    properties.push({ key, options: places.options(ways, counters, pointer), required: false });
+  }
+  const possible = properties.filter(({ options }) => options.length > 0).length;
+  const { min: membersMin, max: membersMax } = demand.size;
+  if (others.length === 0 && membersMin > possible) return undefined;
+  if (
+    !canCount(
+      counters,
+      [...properties, ...others].map(({ options }) => options),
+    )
+  )
+    return undefined;
+  return { ...bare.object, properties, others, ordered, membersMin, membersMax, counters };
+}
+
+/** What the members of a case may be, by key. */
+class Members {
+  readonly #demand: ObjectDemand;
+  readonly #pointer: string;
+  readonly #tools: Tools;
+  readonly #isClosed: boolean;
+
+  constructor(demand: ObjectDemand, pointer: string, tools: Tools) {
+    this.#demand = demand;
+    this.#pointer = pointer;
+    this.#tools = tools;
+    const { layers } = demand;
+    this.#isClosed = layers.some((layer) => layer.closes) && !layers.some((layer) => layer.speaks);
+  }
+
+  /** Every key that somebody names. */
+  keys(): ReadonlySet<string> {
+    const { layers, required, absent, broken } = this.#demand;
+    const named = [...layers, ...broken.flatMap((one) => ("layer" in one ? [one.layer] : []))];
+    return new Set([...named.flatMap((layer) => [...layer.declared.keys()]), ...required, ...absent]);
+  }
+
+  waysOf(key: string): readonly Way[] {
+    const { layers, names, required, absent } = this.#demand;
+    const { reader, cases, places } = this.#tools;
+    const fits = (name: Conjunct) =>
+      cases.expand([name]).some((shape) => shape.type === "string" && reader.texts.holds(key, shape));
+    const matches = (language: Language) => reader.texts.derivatives.matches(language, key);
+    const isOpened = (layer: ObjectLayer) =>
+      layer.evaluates && (layer.declared.has(key) || layer.patterns.some(({ keys }) => matches(keys)));
+    if (absent.has(key) || !names.every(fits)) return [];
+    if (this.#isClosed && !required.has(key) && !layers.some(isOpened)) return [];
+    return places.combine(this.#lists(key, matches, fits), this.#pointer, "properties");
+  }
+
+  /** The other keys in classes that no pattern divides, each with what its members may be. */
+  classes(): readonly { readonly language: Language; readonly ways: readonly Way[] }[] {
+    const { layers, names, broken } = this.#demand;
+    const { reader, cases, places } = this.#tools;
+    const { languages, derivatives } = reader.texts;
+    const inLayers = [...layers, ...broken.flatMap((one) => ("layer" in one ? [one.layer] : []))];
+    const nameOf = new Map(
+      broken.flatMap((one) => ("name" in one ? [[one.name, this.#language(one.name)] as const] : [])),
+    );
+    const dividing = new Set([
+      ...inLayers.flatMap(({ patterns }) => patterns.map(({ keys }) => keys)),
+      ...nameOf.values(),
+    ]);
+    let classes: readonly { readonly language: Language; readonly matched: ReadonlySet<Language> }[] = [
+      { language: languages.intersection(names.map((name) => this.#language(name))), matched: new Set() },
+    ];
+    for (const pattern of dividing) {
+      if (!cases.spend(classes.length, this.#pointer, "patternProperties")) return [];
+      classes = classes.flatMap(({ language, matched }) =>
+        [
+          { language: languages.intersection([language, pattern]), matched: new Set([...matched, pattern]) },
+          { language: languages.intersection([language, languages.complement(pattern)]), matched },
+        ].filter((part) => !derivatives.isEmpty(part.language)),
+      );
+    }
+    return classes.map(({ language, matched }) => {
+      const matches = (pattern: Language) => matched.has(pattern);
+      const fits = (name: Conjunct) => matches(nameOf.get(name) ?? languages.none);
+      const isOpened = (layer: ObjectLayer) => layer.evaluates && layer.patterns.some(({ keys }) => matches(keys));
+      if (this.#isClosed && !layers.some(isOpened)) return { language, ways: [] };
+      return {
+        language,
+        ways: places.combine(this.#lists(undefined, matches, fits), this.#pointer, "patternProperties"),
+      };
+    });
+  }
+
+  /** The texts of a class of keys where they are few enough to be written out. */
+  finite(language: Language): { readonly texts: readonly string[] | undefined } {
+    const { derivatives, languages } = this.#tools.reader.texts;
+    return { texts: language === languages.all ? undefined : derivatives.texts(language, classKeysMax) };
+  }
+
+  /** For one key, or a class of keys, what each layer and each demand of failure allows. */
+  #lists(
+    key: string | undefined,
+    matches: (language: Language) => boolean,
+    fits: (name: Conjunct) => boolean,
+  ): readonly (readonly Way[])[] {
+    const { layers, broken } = this.#demand;
+    const { reader } = this.#tools;
+    const ofLayers = layers.map((layer): readonly Way[] => {
+      const conjuncts = conjunctsOf(layer, key, matches);
+      return conjuncts.length === 0 ? [freely] : [{ conjuncts, counts: 0 }];
+    });
+    const ofBroken = broken.map((one, i): readonly Way[] => {
+      const counts = 1 << i;
+      if ("name" in one) return [fits(one.name) ? { conjuncts: [], counts } : freely];
+      const failing = conjunctsOf(one.layer, key, matches).map((conjunct) => reader.not(conjunct));
+      return [freely, ...failing.map((conjunct) => ({ conjuncts: [conjunct], counts }))];
+    });
+    return [...ofLayers, ...ofBroken];
+  }
+
+  /** The keys that a schema of names accepts. */
+  #language(name: Conjunct): Language {
+    const { cases, reader } = this.#tools;
+    const strings = cases.expand([name]).flatMap((shape) => (shape.type === "string" ? [shape] : []));
+    return reader.texts.languages.union(strings.map((shape) => reader.texts.language(shape)));
+  }
+}
+
+/** What a layer says of the members with a key, or with one of a class of keys that nobody names. */
+function conjunctsOf(
+  { declared, patterns, rest }: ObjectLayer,
+  key: string | undefined,
+  matches: (language: Language) => boolean,
+): readonly Conjunct[] {
+  const own = key === undefined ? undefined : declared.get(key);
+  const matched = patterns.filter(({ keys }) => matches(keys)).map(({ member }) => member);
+  if (own !== undefined) return [own, ...matched];
+  return matched.length > 0 || rest === undefined ? matched : [rest];
+}

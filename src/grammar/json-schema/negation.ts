@@ -1,0 +1,73 @@
+import { anyNumber, beyond, exactly, type NumberDemand, one, settle } from "./numbers.ts";
+import type { SchemaReader } from "./read.ts";
+import { everyType, type Finite, type Schema, types } from "./schema.ts";
+import { type ArrayDemand, anyArray, anyObject, type ObjectDemand, ofTypes, type Shape } from "./shape.ts";
+import { anyString, outside, type StringDemand, type Texts } from "./texts.ts";
+
+/**
+ * The cases in which one of a schema's own keywords fails, but for those of lists and applicators, which are other schemas' matters. A
+ * layer of members or items fails where some member or item does not fit it, which is one demand, not a case for each.
+ */
+export function failures(schema: Schema, pointer: string, texts: Texts, reader: SchemaReader): readonly Shape[] {
+  return [
+    ...ofTypes(everyType & ~schema.types),
+    ...numberFailures(schema),
+    ...stringFailures(schema, texts),
+    ...arrayFailures(schema, pointer, reader),
+    ...objectFailures(schema, reader),
+  ];
+}
+
+/** The scalars that are not in a list. */
+export function otherScalars(finite: Finite, texts: Texts): readonly Shape[] {
+  const { null: nothing, true: yes, false: no } = types;
+  return [
+    ...ofTypes((nothing | yes | no) & ~finite.types),
+    finite.numbers.length === 0 ? anyNumber : { ...anyNumber, except: finite.numbers },
+    finite.strings.size === 0 ? anyString : texts.except(finite.strings),
+  ];
+}
+
+/** The scalars of a list. */
+export function listedScalars(finite: Finite): readonly Shape[] {
+  const strings: readonly Shape[] = finite.strings.size === 0 ? [] : [{ ...anyString, among: finite.strings }];
+  return [...ofTypes(finite.types), ...finite.numbers.map((value) => exactly(value, false)), ...strings];
+}
+
+function numberFailures({ low, high, multipleOf, whole }: Schema): readonly NumberDemand[] {
+  const failing: Partial<NumberDemand>[] = [];
+  if (whole) failing.push({ multipleOfNone: [one] });
+  if (low !== undefined) failing.push({ high: beyond(low) });
+  if (high !== undefined) failing.push({ low: beyond(high) });
+  if (multipleOf !== undefined) failing.push({ multipleOfNone: [multipleOf] });
+  return failing.flatMap((demand) => settle({ ...anyNumber, ...demand }) ?? []);
+}
+
+function stringFailures(schema: Schema, texts: Texts): readonly StringDemand[] {
+  const lengths = schema.length === undefined ? [] : outside(schema.length);
+  return [...lengths.map((length) => ({ ...anyString, length })), ...schema.texts.flatMap((text) => texts.notOf(text))];
+}
+
+function arrayFailures(schema: Schema, pointer: string, reader: SchemaReader): readonly ArrayDemand[] {
+  const failing: ArrayDemand[] = [];
+  if (schema.items !== undefined) failing.push(...outside(schema.items).map((size) => ({ ...anyArray, size })));
+  if (schema.array !== undefined) failing.push({ ...anyArray, broken: [schema.array] });
+  if (schema.contains !== undefined) {
+    const { item, count } = schema.contains;
+    for (const counts of outside(count)) {
+      failing.push({ ...anyArray, contains: [{ item, count: counts, evaluates: false }] });
+    }
+  }
+  if (schema.unique !== undefined)
+    reader.refuse(pointer, "uniqueItems", "cannot be negated: two items would have to be equal");
+  return failing;
+}
+
+function objectFailures(schema: Schema, reader: SchemaReader): readonly ObjectDemand[] {
+  const failing: ObjectDemand[] = [];
+  if (schema.members !== undefined) failing.push(...outside(schema.members).map((size) => ({ ...anyObject, size })));
+  if (schema.object !== undefined) failing.push({ ...anyObject, broken: [{ layer: schema.object }] });
+  if (schema.names !== undefined) failing.push({ ...anyObject, broken: [{ name: reader.not(schema.names) }] });
+  for (const key of schema.required) failing.push({ ...anyObject, absent: new Set([key]) });
+  return failing;
+}

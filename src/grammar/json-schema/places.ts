@@ -1,0 +1,82 @@
+import type { Counter, Options, ValueId } from "../ir.ts";
+import type { Cases } from "./cases.ts";
+import type { SchemaReader } from "./read.ts";
+import type { Conjunct } from "./schema.ts";
+
+/** One way to fill a place: the conjuncts that hold there, and the counters that it adds one to. */
+export type Way = { readonly conjuncts: readonly Conjunct[]; readonly counts: number };
+
+export const freely: Way = { conjuncts: [], counts: 0 };
+
+/** What may stand in the places of arrays and objects. */
+export class Places {
+  readonly #reader: SchemaReader;
+  readonly #cases: Cases;
+  readonly #valueOf: (conjuncts: readonly Conjunct[], around: string) => ValueId;
+
+  constructor(reader: SchemaReader, cases: Cases, value: (conjuncts: readonly Conjunct[], around: string) => ValueId) {
+    this.#reader = reader;
+    this.#cases = cases;
+    this.#valueOf = value;
+  }
+
+  /** Every combination of one way out of each list that something may fit. */
+  combine(lists: readonly (readonly Way[])[], pointer: string, keyword: string): readonly Way[] {
+    let ways: readonly Way[] = [freely];
+    for (const list of lists) {
+      if (list.length === 1 && list[0] === freely) continue;
+      if (!this.#cases.spend(ways.length * list.length, pointer, keyword)) return [];
+      ways = ways.flatMap((way) =>
+        list.flatMap((more) => {
+          const conjuncts = this.simplified([...way.conjuncts, ...more.conjuncts]);
+          return conjuncts === undefined ? [] : [{ conjuncts, counts: way.counts | more.counts }];
+        }),
+      );
+    }
+    return ways;
+  }
+
+  /** Without repetitions and without what accepts everything; undefined where it is plain that nothing fits. */
+  simplified(conjuncts: readonly Conjunct[]): readonly Conjunct[] | undefined {
+    const kept: Conjunct[] = [];
+    for (const conjunct of conjuncts) {
+      if (kept.includes(conjunct)) continue;
+      const verdict = this.#reader.verdict(conjunct);
+      if (verdict === false) return undefined;
+      if (verdict === true) continue;
+      const same = kept.findIndex(({ json, scope, kind }) => {
+        return json === conjunct.json && scope === conjunct.scope && kind === conjunct.kind;
+      });
+      const other = kept[same];
+      if (other === undefined) kept.push(conjunct);
+      else if (other.negated !== conjunct.negated) return undefined;
+      // Of two that differ in closing objects, the one that does says more.
+      else if (conjunct.closes) kept[same] = conjunct;
+    }
+    return kept.length > 1 && this.#cases.facts.exclude(kept) ? undefined : kept;
+  }
+
+  options(ways: readonly Way[], counters: readonly Counter[], around: string): Options {
+    const bounded = counters.reduce((sum, { max }, i) => (max === undefined ? sum : sum | (1 << i)), 0);
+    const options = ways.map(({ conjuncts, counts }) => ({ value: this.#valueOf(conjuncts, around), counts }));
+    // Counting more is never worse where a counter has no upper bound.
+    return options.filter(
+      (option, i) =>
+        !options.some((other, j) => {
+          if (i === j || option.value !== other.value) return false;
+          const more = other.counts & ~option.counts;
+          if ((option.counts & ~other.counts) !== 0 || (more & bounded) !== 0) return false;
+          return more !== 0 || j < i;
+        }),
+    );
+  }
+}
+
+/** Whether every counter that wants something can be counted by one of the options. */
+export function canCount(counters: readonly Counter[], places: readonly Options[]): boolean {
+  const counted = places.flat().reduce((sum, { counts }) => sum | counts, 0);
+  return counters.every(({ min }, i) => min === 0 || ((counted >> i) & 1) === 1);
+}
+
+/** Counters of one case that the intermediate form has bits for. */
+export const countersMax = 32;

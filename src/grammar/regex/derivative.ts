@@ -1,0 +1,154 @@
+import { derivativeStatesMax } from "../../limits.ts";
+import { type CodePoints, contains, everyPoint, intersect, invert, sizeOf } from "./code-points.ts";
+import type { Language, Languages } from "./language.ts";
+
+/**
+ * What languages contain, by Brzozowski's derivatives ("Derivatives of regular expressions", 1964): the derivative of a language by a
+ * code point is what may follow it. Each language is a state of its own automaton, made as far as it is asked for.
+ */
+export class Derivatives {
+  readonly #languages: Languages;
+  readonly #next = new Map<Language, Map<number, Language>>();
+  readonly #partitions = new Map<Language, readonly CodePoints[]>();
+  readonly #emptiness = new Map<Language, boolean>();
+
+  constructor(languages: Languages) {
+    this.#languages = languages;
+  }
+
+  matches(language: Language, text: string): boolean {
+    let rest = language;
+    for (const character of text) {
+      rest = this.derive(rest, character.codePointAt(0) ?? 0);
+      if (rest === this.#languages.none) return false;
+    }
+    return rest.nullable;
+  }
+
+  /** Whether there is no text in it; a language too large to be explored is taken for one with texts. */
+  isEmpty(language: Language): boolean {
+    if (language.positive || language.nullable) return language === this.#languages.none;
+    const known = this.#emptiness.get(language);
+    if (known !== undefined) return known;
+    const seen = new Set([language]);
+    let empty = true;
+    for (const state of seen) {
+      if (state.nullable || seen.size > derivativeStatesMax) {
+        empty = false;
+        break;
+      }
+      for (const [, next] of this.#moves(state)) seen.add(next);
+    }
+    this.#emptiness.set(language, empty);
+    return empty;
+  }
+
+  /** All texts, in no particular order; undefined where there are more than `countMax`, or the language is too large to be explored. */
+  texts(language: Language, countMax: number): readonly string[] | undefined {
+    const found: string[] = [];
+    let level: readonly (readonly [text: string, rest: Language])[] = [["", language]];
+    for (let steps = 0; level.length > 0; ) {
+      const next: (readonly [string, Language])[] = [];
+      for (const [text, rest] of level) {
+        if (rest.nullable) found.push(text);
+        if (found.length > countMax || ++steps > derivativeStatesMax) return undefined;
+        for (const [points, after] of this.#moves(rest)) {
+          if (this.isEmpty(after)) continue;
+          // Each code point leads to another text, since what follows is not empty.
+          if (sizeOf(points) + next.length > countMax) return undefined;
+          for (const [first, last] of points) {
+            for (let point = first; point <= last; point++) next.push([text + String.fromCodePoint(point), after]);
+          }
+        }
+      }
+      level = next;
+    }
+    return found;
+  }
+
+  /** One code point of each class that the language tells apart, with what follows it. */
+  #moves(language: Language): readonly (readonly [CodePoints, Language])[] {
+    const { none } = this.#languages;
+    return this.#partition(language).flatMap((points) => {
+      const next = this.derive(language, points[0]?.[0] ?? 0);
+      return next === none ? [] : [[points, next] as const];
+    });
+  }
+
+  derive(language: Language, point: number): Language {
+    let row = this.#next.get(language);
+    if (row === undefined) {
+      row = new Map();
+      this.#next.set(language, row);
+    }
+    const known = row.get(point);
+    if (known !== undefined) return known;
+    const next = this.#derive(language, point);
+    row.set(point, next);
+    return next;
+  }
+
+  #derive(language: Language, point: number): Language {
+    const make = this.#languages;
+    switch (language.kind) {
+      case "class":
+        return contains(language.points, point) ? make.empty : make.none;
+      case "concat": {
+        const ways: Language[] = [];
+        for (const [i, item] of language.items.entries()) {
+          ways.push(make.concat([this.derive(item, point), ...language.items.slice(i + 1)]));
+          if (!item.nullable) break;
+        }
+        return make.union(ways);
+      }
+      case "union":
+        return make.union(language.items.map((item) => this.derive(item, point)));
+      case "intersection":
+        return make.intersection(language.items.map((item) => this.derive(item, point)));
+      case "complement":
+        return make.complement(this.derive(language.item, point));
+      case "repeat": {
+        const { item, min, max } = language;
+        const others = make.repeat(item, Math.max(0, min - 1), max === undefined ? undefined : max - 1);
+        return make.concat([this.derive(item, point), others]);
+      }
+      default:
+        return language satisfies never;
+    }
+  }
+
+  /** Disjoint classes that together hold every code point; those in one class have the same derivative. */
+  #partition(language: Language): readonly CodePoints[] {
+    const known = this.#partitions.get(language);
+    if (known !== undefined) return known;
+    const partition = this.#partitionOf(language);
+    this.#partitions.set(language, partition);
+    return partition;
+  }
+
+  #partitionOf(language: Language): readonly CodePoints[] {
+    switch (language.kind) {
+      case "class":
+        return [language.points, invert(language.points)].filter((points) => points.length > 0);
+      case "concat": {
+        const end = language.items.findIndex((item) => !item.nullable);
+        const first = end === -1 ? language.items : language.items.slice(0, end + 1);
+        return first.map((item) => this.#partition(item)).reduce(refine, [everyPoint]);
+      }
+      case "union":
+      case "intersection":
+        return language.items.map((item) => this.#partition(item)).reduce(refine, [everyPoint]);
+      case "complement":
+      case "repeat":
+        return this.#partition(language.item);
+      default:
+        return language satisfies never;
+    }
+  }
+}
+
+function refine(a: readonly CodePoints[], b: readonly CodePoints[]): readonly CodePoints[] {
+  if (a.length === 1) return b;
+  if (b.length === 1) return a;
+  return a.flatMap((one) => b.map((other) => intersect(one, other)).filter((points) => points.length > 0));
+}

@@ -1,0 +1,123 @@
+import type { AST } from "@eslint-community/regexpp";
+import { type CodePoints, codePoints, invert, unite } from "./code-points.ts";
+
+/** What ECMAScript's classes and escapes stand for. */
+export function setOf(node: AST.CharacterSet | AST.CharacterClassElement, dotAll: boolean): CodePoints {
+  switch (node.type) {
+    case "Character":
+      return codePoints([[node.value, node.value]]);
+    case "CharacterClassRange":
+      return codePoints([[node.min.value, node.max.value]]);
+    case "CharacterSet": {
+      const set = node.kind === "any" ? (dotAll ? invert([]) : invert(lineEnds)) : escapeSet(node);
+      return "negate" in node && node.negate ? invert(set) : set;
+    }
+    default:
+      throw new Error(`${node.type} needs the v flag, which is never given`);
+  }
+}
+
+export const wordPoints: CodePoints = codePoints([
+  [0x30, 0x39],
+  [0x41, 0x5a],
+  [0x5f, 0x5f],
+  [0x61, 0x7a],
+]);
+
+/** With every code point that is equal but for its case, as flag `i` compares them under `u`. */
+export function foldCase(set: CodePoints): CodePoints {
+  const equals = caseClasses();
+  const added = set.flatMap(([first, last]) =>
+    [...equals].filter(([point]) => first <= point && point <= last).flatMap(([, others]) => others),
+  );
+  return unite(set, codePoints(added.map((point) => [point, point])));
+}
+
+/** What the dot leaves out. */
+export const lineEnds: CodePoints = codePoints([
+  [0x0a, 0x0a],
+  [0x0d, 0x0d],
+  [0x2028, 0x2029],
+]);
+
+function escapeSet(node: Exclude<AST.CharacterSet, AST.AnyCharacterSet>): CodePoints {
+  switch (node.kind) {
+    case "digit":
+      return codePoints([[0x30, 0x39]]);
+    case "word":
+      return wordPoints;
+    case "space":
+      return byExpression("\\s");
+    case "property":
+      return byExpression(`\\p{${node.key}${node.value === null ? "" : `=${node.value}`}}`);
+    default:
+      return node satisfies never;
+  }
+}
+
+const expressionSets = new Map<string, CodePoints>();
+
+/** The runtime's own Unicode tables, asked once for each class: all runs of code points that its expression matches. */
+function byExpression(source: string): CodePoints {
+  const known = expressionSets.get(source);
+  if (known !== undefined) return known;
+  const ranges: [number, number][] = [];
+  for (const { 0: run } of everyCharacter().matchAll(new RegExp(`${source}+`, "gu"))) {
+    const first = run.codePointAt(0) ?? 0;
+    ranges.push([first, first + codePointsIn(run) - 1]);
+  }
+  const set = codePoints(ranges);
+  expressionSets.set(source, set);
+  return set;
+}
+
+/** Runs never cross the surrogates: a character from outside every class stands between. */
+function everyCharacter(): string {
+  allCharacters ??= [
+    [0, 0xd7ff],
+    [0xe000, 0xffff],
+    [0x10000, 0x10ffff],
+  ]
+    .map(([first = 0, last = 0]) => {
+      const parts: string[] = [];
+      for (let at = first; at <= last; at += 0x1000) {
+        const end = Math.min(at + 0xfff, last);
+        parts.push(String.fromCodePoint(...Array.from({ length: end - at + 1 }, (_, i) => at + i)));
+      }
+      return parts.join("");
+    })
+    .join("\ud800");
+  return allCharacters;
+}
+let allCharacters: string | undefined;
+
+function codePointsIn(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) count++;
+  return count;
+}
+
+let caseClassesKnown: ReadonlyMap<number, readonly number[]> | undefined;
+
+/** Code points that are not alone in their class of simple case folding, each with the whole class. */
+function caseClasses(): ReadonlyMap<number, readonly number[]> {
+  if (caseClassesKnown !== undefined) return caseClassesKnown;
+  const classes = new Map<number, Set<number>>();
+  const join = (a: number, b: number) => {
+    const both = new Set([...(classes.get(a) ?? [a]), ...(classes.get(b) ?? [b])]);
+    for (const point of both) classes.set(point, both);
+  };
+  for (const [first, last] of byExpression("[\\p{Changes_When_Casemapped}\\p{Changes_When_Casefolded}]")) {
+    for (let point = first; point <= last; point++) {
+      const text = String.fromCodePoint(point);
+      for (const other of [text.toLowerCase(), text.toUpperCase(), text.toLowerCase().toUpperCase()]) {
+        const cased = other.codePointAt(0) ?? 0;
+        // Only what the runtime itself takes for equal; its tables have the exceptions.
+        const isOne = other.length === String.fromCodePoint(cased).length;
+        if (cased !== point && isOne && new RegExp(`^\\u{${cased.toString(16)}}$`, "iu").test(text)) join(point, cased);
+      }
+    }
+  }
+  caseClassesKnown = new Map([...classes].map(([point, others]) => [point, [...others]]));
+  return caseClassesKnown;
+}
