@@ -1,10 +1,12 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
-import { ChatOpenAI } from "@langchain/openai";
-import { generateObject, generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
+import { ChatOpenAI, OpenAIEmbeddings } from "@langchain/openai";
+import { embedMany, generateObject, generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
 import type { Script } from "../src/engine/scripted.ts";
-import { type Chat, call, script } from "./fixtures/chat.ts";
+import { ok } from "../src/generation/result.ts";
+import { type Chat, type ChatOptions, call, script } from "./fixtures/chat.ts";
 import { serveScripts } from "./fixtures/scripted-openai.ts";
 
 /** What most agents are built on, over the scripted engine: their readers check more than the official client does. */
@@ -26,23 +28,29 @@ const citySchema = {
 const prompt = "What is the weather in Łódź?";
 const weatherCall = call(0, "weather", '{"city":"Łódź"}');
 
-function serve(scripts: readonly Script[]) {
-  const { chat: started, ...served } = serveScripts(scripts);
+function serve(...given: Parameters<typeof serveScripts>) {
+  const { chat: started, ...served } = serveScripts(...given);
   chat = started;
   return served;
 }
 
-describe("ai with @ai-sdk/openai-compatible", () => {
+/** Where to, and by what. */
+type Connection = Pick<ReturnType<typeof serveScripts>, "baseURL" | "fetch">;
+
+const compatible = ({ baseURL, fetch }: Connection) =>
+  createOpenAICompatible({ name: "tenon", baseURL, fetch, includeUsage: true, supportsStructuredOutputs: true });
+const openai = ({ baseURL, fetch }: Connection) => createOpenAI({ baseURL, fetch, apiKey: "none" });
+
+const providers = [
+  { name: "openai-compatible", modelOf: (to: Connection) => compatible(to).chatModel("any"), reasons: true },
+  // OpenAI's own chats have no reasoning.
+  { name: "openai", modelOf: (to: Connection) => openai(to).chat("any"), reasons: false },
+] as const;
+
+describe.each(providers)("ai with @ai-sdk/$name", ({ modelOf, reasons }) => {
   const connect = (...scripts: Script[]) => {
     const { baseURL, fetch, ...rest } = serve(scripts);
-    const provider = createOpenAICompatible({
-      name: "tenon",
-      baseURL,
-      fetch,
-      includeUsage: true,
-      supportsStructuredOutputs: true,
-    });
-    return { model: provider("any"), ...rest };
+    return { model: modelOf({ baseURL, fetch }), ...rest };
   };
   const weather = tool({
     description: "The weather of a city",
@@ -59,7 +67,7 @@ describe("ai with @ai-sdk/openai-compatible", () => {
     );
     const result = await generateText({ model, prompt });
     expect(result.text).toBe("Grüße 🌍");
-    expect(result.reasoningText).toBe("Hm.");
+    expect(result.reasoningText).toBe(reasons ? "Hm." : undefined);
     expect(result.finishReason).toBe("stop");
     expect(result.usage).toMatchObject({ inputTokens: 3, outputTokens: 2 });
     expect(result.usage.inputTokenDetails.cacheReadTokens).toBe(1);
@@ -93,7 +101,8 @@ describe("ai with @ai-sdk/openai-compatible", () => {
     const result = streamText({ model, prompt, tools: { weather } });
     const kinds: string[] = [];
     for await (const part of result.fullStream) if (kinds.at(-1) !== part.type) kinds.push(part.type);
-    const first = ["reasoning-start", "reasoning-delta", "reasoning-end", "text-start", "text-delta"];
+    const thoughts = reasons ? ["reasoning-start", "reasoning-delta", "reasoning-end"] : [];
+    const first = [...thoughts, "text-start", "text-delta"];
     expect(kinds.filter((kind) => first.includes(kind))).toEqual(first);
     expect(kinds.filter((kind) => kind === "tool-call").length).toBe(2);
     expect((await result.toolCalls).map(({ input }) => input)).toEqual([{ city: "Łódź" }, { city: "a" }]);
@@ -124,6 +133,47 @@ describe("ai with @ai-sdk/openai-compatible", () => {
     await expect(asked).rejects.toThrow("Invalid value for 'temperature': expected a number from 0 to 2.");
   });
 });
+
+describe("ai's completions and embeddings", () => {
+  test.each([
+    ["openai-compatible", (to: Connection) => compatible(to).completionModel("any")],
+    ["openai", (to: Connection) => openai(to).completion("any")],
+  ] as const)("a completion by @ai-sdk/%s", async (_, modelOf) => {
+    const answers = [script([["text", " upon"]]), script([["text", " upon"]])];
+    const { baseURL, fetch, valid } = serve(answers);
+    const model = modelOf({ baseURL, fetch });
+    expect((await generateText({ model, prompt: "Once" })).text).toBe(" upon");
+    let text = "";
+    for await (const piece of streamText({ model, prompt: "Once" }).textStream) text += piece;
+    expect(text).toBe(" upon");
+    await valid();
+  });
+
+  test.each([
+    ["openai-compatible", (to: Connection) => compatible(to).embeddingModel("any")],
+    ["openai", (to: Connection) => openai(to).embedding("any")],
+  ] as const)("embeddings by @ai-sdk/%s", async (_, modelOf) => {
+    const { baseURL, fetch, valid } = serve([], embedding);
+    const { embeddings } = await embedMany({ model: modelOf({ baseURL, fetch }), values: ["a", "b"] });
+    expect(embeddings).toEqual([
+      [0.5, -2],
+      [0.5, -2],
+    ]);
+    await valid();
+  });
+
+  test("embeddings by @langchain/openai", async () => {
+    const { baseURL, fetch, valid } = serve([], embedding);
+    const model = new OpenAIEmbeddings({ model: "any", apiKey: "none", configuration: { baseURL, fetch } });
+    expect(await model.embedQuery("a")).toEqual([0.5, -2]);
+    expect(await model.embedDocuments(["a", "b"])).toHaveLength(2);
+    await valid();
+  });
+});
+
+const embedding: ChatOptions = {
+  service: { embed: async (inputs) => ok({ vectors: inputs.map(() => Float32Array.of(0.5, -2)), promptTokens: 2 }) },
+};
 
 describe("@langchain/openai", () => {
   const connect = (...scripts: Script[]) => {
