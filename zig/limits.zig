@@ -136,6 +136,10 @@ pub const grammar = struct {
     pub const work_units = 200_000_000;
     /// Costs in the table of an array that counts: 4 MiB, a thousand counted a thousand times.
     pub const counted_entries = 1 << 20;
+    /// Counters of one object: with the least and most of its members they are weighed together for each member.
+    pub const object_counters = 6;
+    /// Keys of an object times what they can have counted: a millisecond for each member, 260 keys that count to a thousand.
+    pub const cover_entries = 1 << 18;
     /// Bytes of a bound of a number, written out without exponent. Doubles need 309 digits before the point and 324 after it.
     pub const decimal_bytes = 1024;
     /// Digits of a number. More is never meant, and a model could write digits for ever.

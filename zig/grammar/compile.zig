@@ -27,6 +27,9 @@ const Option = program_room.Option;
 const Counts = @import("counts.zig").Counts;
 const array_room = @import("array.zig");
 const Object = program_room.Object;
+const object_room = @import("object.zig");
+const cover_room = @import("cover.zig");
+const Cover = cover_room.Cover;
 const Property = program_room.Property;
 
 const limits = @import("../limits.zig").grammar;
@@ -85,6 +88,7 @@ const Compiler = struct {
     value_cases: [][]u32 = &.{},
     /// The values that each case refers to.
     children: std.ArrayList([]const u32) = .empty,
+    cover: Cover = .{},
     reached: []bool = &.{},
     /// Values reached, children before parents as far as there is no cycle.
     order: std.ArrayList(u32) = .empty,
@@ -183,10 +187,17 @@ const Compiler = struct {
         for (&program.literal_costs, std.enums.values(Literal)) |*costs, literal| {
             try self.speller.fill(literal.text(), costs[0 .. literal.text().len + 1]);
         }
-        program.quote_cost = try self.speller.cost("\"");
-        program.quote_colon_cost = try self.speller.cost("\":");
+        program.prices = .{
+            .comma = try self.speller.cost(","),
+            .brace = try self.speller.cost("}"),
+            .quote = try self.speller.cost("\""),
+            .quote_colon = try self.speller.cost("\":"),
+            .width = 0,
+        };
+        for (0x20..0x7f) |byte| {
+            if (program.writable[byte] and byte != '"' and byte != '\\') program.prices.width += 1;
+        }
         program.colon_cost = try self.speller.cost(":");
-        program.brace_cost = try self.speller.cost("}");
     }
 
     // Structure of the nodes
@@ -430,8 +441,8 @@ const Compiler = struct {
                 try self.addChildren(&children, array.rest);
             },
             .object => |object| {
-                for (object.properties) |property| if (property.value != none) try children.append(self.scratch, property.value);
-                if (object.rest != none) try children.append(self.scratch, object.rest);
+                for (object.properties) |property| try self.addChildren(&children, property.options);
+                for (object.classes) |class| try self.addChildren(&children, class.options);
             },
             else => {},
         }
@@ -553,7 +564,7 @@ const Compiler = struct {
             .min = array.items_min,
             .max = array.items_max,
             .counts = try self.countsOf(array.counters),
-            .comma_cost = try self.speller.cost(","),
+            .comma_cost = self.program.prices.comma,
             .close_cost = try self.speller.cost("]"),
         } };
     }
@@ -581,20 +592,12 @@ const Compiler = struct {
         self.refresh(array.rest);
     }
 
-    /// The value of a place that has no choice, or `none`.
-    fn only(self: *Compiler, options: []const ir.Option, style: ir.Style.Spelling) ir.Error!u32 {
-        if (options.len == 0) return none;
-        if (options.len > 1 or options[0].counts != 0) return self.unbuilt();
-        return valueId(options[0].value, style);
-    }
-
     fn unbuilt(self: *Compiler) error{Refused} {
         return self.budget.refuse(.limit, "this engine cannot enforce that yet", none);
     }
 
     fn compileObject(self: *Compiler, object: ir.Object, style: ir.Style.Spelling) ir.Error!Case {
-        const counts = object.counters.len > 0 or object.members_min > 0 or object.members_max != none;
-        if (counts or object.others.len > 1 or object.others.len == 1 and object.others[0].keys != none) return self.unbuilt();
+        if (object.counters.len > limits.object_counters) return self.budget.refuse(.limit, "an object counts in more ways than are weighed together", none);
         const keys = try self.scratch.alloc([]const u8, object.properties.len);
         for (keys, object.properties) |*key, property| key.* = property.key;
         const texts = try Texts.create(self.arena, self.gpa, keys, "\":", style, false, &self.speller);
@@ -609,7 +612,7 @@ const Compiler = struct {
             try piece.appendSlice(self.gpa, text.spelled);
             const costs = try self.speller.costs(self.scratch, piece.items);
             property.* = .{
-                .value = try self.only(declared.options, style),
+                .options = try self.optionsOf(declared.options, style),
                 .required = declared.required,
                 .offered = false,
                 .source = text.source,
@@ -623,13 +626,29 @@ const Compiler = struct {
             .keys = texts,
             .properties = properties,
             .source = source,
-            .rest = if (object.others.len == 0) none else try self.only(object.others[0].options, style),
+            .classes = try self.classesOf(object.others, style),
             .ordered = object.ordered,
             .words = @intCast((keys.len + 31) / 32),
             .first_required = for (source) |sorted| {
                 if (properties[sorted].required) break sorted;
             } else none,
+            .counts = try self.countsOf(object.counters),
+            .members_min = object.members_min,
+            .members_max = object.members_max,
         } };
+    }
+
+    /// The classes that take any key are one; it comes first.
+    fn classesOf(self: *Compiler, classes: []const ir.KeyClass, style: ir.Style.Spelling) ir.Error![]const object_room.KeyClass {
+        var any: std.ArrayList(ir.Option) = .empty;
+        for (classes) |class| {
+            if (class.keys != none) return self.unbuilt();
+            try any.appendSlice(self.scratch, class.options);
+        }
+        if (any.items.len == 0) return &.{};
+        const list = try self.arena.alloc(object_room.KeyClass, 1);
+        list[0] = .{ .keys = none, .options = try self.optionsOf(any.items, style), .value_cost = unreachable_cost };
+        return list;
     }
 
     /// What a shortest member of each value costs: a least fixed point. What stays unreachable has no members.
@@ -655,10 +674,10 @@ const Compiler = struct {
             .string => |string| {
                 if (string.min > string.max) return unreachable_cost;
                 if (string.min == 0) return self.speller.cost("\"\"");
-                return spelling.add(spelling.add(program.quote_cost, program.quote_cost), program.characterCost(string.min));
+                return spelling.add(spelling.add(program.prices.quote, program.prices.quote), program.characterCost(string.min));
             },
-            .among => |texts| return spelling.add(program.quote_cost, self.texts.items[texts].node_cost[Texts.root]),
-            .pattern => |pattern| return spelling.add(spelling.add(program.quote_cost, program.quote_cost), self.patterns.items[pattern].cost),
+            .among => |texts| return spelling.add(program.prices.quote, self.texts.items[texts].node_cost[Texts.root]),
+            .pattern => |pattern| return spelling.add(spelling.add(program.prices.quote, program.prices.quote), self.patterns.items[pattern].cost),
             .array => |array| {
                 if (array.closes(0, Counts.zero)) return self.speller.cost("[]");
                 try self.refreshArray(&array);
@@ -666,23 +685,60 @@ const Compiler = struct {
                 try priced.finish(self.scratch, self.budget);
                 return spelling.add(try self.speller.cost("["), priced.openCost());
             },
-            .object => |object| {
-                if (object.first_required == none) return self.speller.cost("{}");
-                try self.budget.spend(object.properties.len);
-                const first = object.properties[object.first_required];
-                const begin = try self.openCost(&object, object.first_required);
-                var cost = spelling.add(spelling.add(begin, program.brace_cost), try self.requiredCost(first));
-                for (object.properties, 0..) |property, sorted| {
-                    if (!property.required or sorted == object.first_required) continue;
-                    cost = spelling.add(cost, spelling.add(property.comma_cost, try self.requiredCost(property)));
-                }
-                return cost;
+            .object => |*object| {
+                try self.refreshObject(object);
+                return if (object.isCounted()) self.countedCost(object) else self.objectCost(object);
             },
         }
     }
 
-    fn requiredCost(self: *const Compiler, property: Property) ir.Error!u32 {
-        return if (property.value == none) unreachable_cost else self.values[property.value].cost;
+    fn objectCost(self: *Compiler, object: *const Object) ir.Error!u32 {
+        if (object.first_required == none) return self.speller.cost("{}");
+        const first = object.properties[object.first_required];
+        const begin = try self.openCost(object, object.first_required);
+        var cost = spelling.add(spelling.add(begin, self.program.prices.brace), first.value_cost);
+        for (object.properties, 0..) |property, sorted| {
+            if (!property.required or sorted == object.first_required) continue;
+            cost = spelling.add(cost, spelling.add(property.comma_cost, property.value_cost));
+        }
+        return cost;
+    }
+
+    /// Of an object whose members are counted.
+    fn countedCost(self: *Compiler, object: *const Object) ir.Error!u32 {
+        const entries = cover_room.Grid.entries(object);
+        if (entries > limits.cover_entries) return self.budget.refuse(.limit, "an object has too many keys and counts to weigh them together", none);
+        var options: u64 = 1;
+        for (object.properties) |property| options = @max(options, property.options.len);
+        try self.budget.spend(@intCast(entries * options * 4));
+        const all = try self.scratch.alloc(u32, object.words);
+        @memset(all, 0xffffffff);
+        try self.cover.solve(self.scratch, object, &self.program.prices, .{
+            .position = 0,
+            .left = all,
+            .counted = Counts.zero,
+            .members = 0,
+            .known = @intCast(object.properties.len),
+        });
+        if (self.cover.closes) return self.speller.cost("{}");
+        var least = unreachable_cost;
+        for (self.cover.keys.items, object.properties) |cost, property| least = @min(least, spelling.add(property.start_cost, cost));
+        for (self.cover.classes.items) |cost| least = @min(least, spelling.add(self.program.prices.newKey(@intCast(object.properties.len)), cost));
+        return spelling.add(try self.speller.cost("{"), least);
+    }
+
+    /// Gives an object what its values cost by now.
+    fn refreshObject(self: *Compiler, object: *const Object) ir.Error!void {
+        try self.budget.spend(object.properties.len);
+        for (@constCast(object.properties)) |*property| {
+            self.refresh(property.options);
+            property.value_cost = array_room.leastCost(property.options);
+            property.offered = property.value_cost != unreachable_cost and property.start_cost != unreachable_cost and property.comma_cost != unreachable_cost;
+        }
+        for (@constCast(object.classes)) |*class| {
+            self.refresh(class.options);
+            class.value_cost = array_room.leastCost(class.options);
+        }
     }
 
     /// `{"key":`
@@ -708,7 +764,7 @@ const Compiler = struct {
                         for (@constCast(array.prefix)) |*place| place.* = possible(place.*);
                         array.rest = possible(array.rest);
                     },
-                    .object => |*object| self.finishObject(object),
+                    .object => |*object| try self.finishObject(object),
                     else => {},
                 }
             }
@@ -727,14 +783,17 @@ const Compiler = struct {
         return list[0..kept];
     }
 
-    fn finishObject(self: *Compiler, object: *Object) void {
-        const properties: []Property = @constCast(object.properties);
-        for (properties) |*property| {
-            if (property.value == none) continue;
-            property.value_cost = self.values[property.value].cost;
-            property.offered = property.value_cost != unreachable_cost and property.start_cost != unreachable_cost and property.comma_cost != unreachable_cost;
-        }
-        if (object.rest != none and self.values[object.rest].cost == unreachable_cost) object.rest = none;
+    fn finishObject(self: *Compiler, object: *Object) ir.Error!void {
+        try self.refreshObject(object);
+        for (@constCast(object.properties)) |*property| property.options = possible(property.options);
+        const classes = @constCast(object.classes);
+        var kept: usize = 0;
+        for (classes) |class| if (class.value_cost != unreachable_cost) {
+            classes[kept] = class;
+            classes[kept].options = possible(class.options);
+            kept += 1;
+        };
+        object.classes = classes[0..kept];
     }
 
     /// The origin of a value that makes the root impossible: the first one down the required parts.
@@ -777,7 +836,7 @@ const Compiler = struct {
         switch (case.*) {
             .object => |object| for (object.properties) |property| {
                 try self.budget.spend(1);
-                if (property.required and property.value != none and self.values[property.value].cost == unreachable_cost) return property.value;
+                if (property.required and property.options.len == 1 and property.value_cost == unreachable_cost) return property.options[0].value;
             },
             .array => |array| for (0..@min(array.min, array.prefix.len + 1)) |index| {
                 try self.budget.spend(1);

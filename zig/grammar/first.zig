@@ -81,7 +81,7 @@ fn alikeBytes(graph: *const Graph, node: *const Node) ByteSet {
     if (!register.extras_open) return .empty;
     var set = plain;
     if (node.b != ir.none) set.setIntersection(textBytes(&graph.program.cases[register.case].object.keys, node.b).complement());
-    graph.registers.removeExtraBytes(node.d, &set);
+    graph.registers.seen.removeBytes(node.d, &set);
     return set;
 }
 

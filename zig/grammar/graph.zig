@@ -520,11 +520,11 @@ pub const Graph = struct {
             .texts => program.dawgs[node.a].cost[node.b],
             .any_token => 1,
             .regex => try self.patterns.costInside(node.a, @bitCast(node.c)),
-            .pattern => spelling.add(try self.patterns.costInside(node.a, @bitCast(node.c)), program.quote_cost),
+            .pattern => spelling.add(try self.patterns.costInside(node.a, @bitCast(node.c)), program.prices.quote),
             .value => program.values[node.a].cost,
             .literal => program.literal_costs[node.a][node.b],
             .number => program.numbers[node.a].cost[node.b],
-            .string => spelling.add(self.stringCost(node.a, @bitCast(node.c)), program.quote_cost),
+            .string => spelling.add(self.stringCost(node.a, @bitCast(node.c)), program.prices.quote),
             .among => among: {
                 const state: json_string.State = @bitCast(node.c);
                 const texts = &program.texts[node.a];
@@ -536,7 +536,7 @@ pub const Graph = struct {
             },
             .object_open => open: {
                 const registers = self.registers.get(node.a);
-                break :open if (registers.missing == 0) program.brace_cost else registers.start_cost;
+                break :open if (registers.closes) program.prices.brace else registers.start_cost;
             },
             .object_key => registers_room.keyCost(self, node),
             .object_colon => spelling.add(spelling.add(program.colon_cost, program.values[node.b].cost), self.registers.get(node.a).after_cost),

@@ -13,7 +13,7 @@ const StateId = graph_room.StateId;
 const memo_room = @import("memo.zig");
 const Memo = memo_room.Memo;
 const Late = memo_room.Late;
-const Registers = @import("registers.zig").Registers;
+const Seen = @import("seen.zig").Seen;
 const walk = @import("walk.zig");
 
 const none = graph_room.none;
@@ -71,7 +71,7 @@ pub const Group = struct {
             .spelling = if (spec) .spec else .fixed,
             .needed = 0,
             .allowed = none,
-            .known = node.b != none or node.d != Registers.no_extras,
+            .known = node.b != none or node.d != Seen.empty,
         };
     }
 };
@@ -193,7 +193,7 @@ fn awayState(graph: *Graph, state: StateId) Error!StateId {
         var node = graph.nodes.items[graph.state_items.items[at]];
         if (node.kind == .object_key) {
             node.b = none;
-            node.d = Registers.no_extras;
+            node.d = Seen.empty;
         }
         if (try graph.internNode(node)) |id| try ids.append(graph.gpa, id);
     }

@@ -32,6 +32,8 @@ pub const Oracle = struct {
     characters: std.AutoArrayHashMapUnmanaged(u21, void) = .empty,
     /// A text has come so near to the longest ones of a language that what is said about it may be wrong.
     unsure: bool = false,
+    /// Whether objects can be finished, by what they are and what is in them.
+    finishes: std.StringHashMapUnmanaged(bool) = .empty,
 
     /// Where a part may end (bit p: after p symbols), and whether the text ran out inside it while it could still be completed.
     const Found = struct { ends: u64 = 0, open: bool = false };
@@ -63,6 +65,7 @@ pub const Oracle = struct {
                 for (value.cases, cases) |case, *productive| productive.* = self.caseProductive(case);
                 known.* = std.mem.findScalar(bool, cases, true) != null;
             }
+            self.finishes.clearRetainingCapacity();
             for (source.nodes, self.productive_nodes) |node, *known| known.* = self.nodeProductive(node);
         }
         return self;
@@ -114,7 +117,7 @@ pub const Oracle = struct {
         };
     }
 
-    fn caseProductive(self: *const Oracle, case: ir.Case) bool {
+    fn caseProductive(self: *Oracle, case: ir.Case) bool {
         return switch (case) {
             .null, .true, .false => true,
             .number => |number| integersOf(number) > 0,
@@ -125,15 +128,13 @@ pub const Oracle = struct {
             else
                 self.begins(string.regex, &.{}, string.length_min, string.length_max, self.writing()),
             .array => |array| self.finishable(array, 0, .{}),
-            .object => |object| for (object.properties) |property| {
-                if (property.required and !self.offered(property)) break false;
-            } else true,
+            .object => |object| self.objectFinishable(object, &.{}, @splat(0)),
         };
     }
 
-    fn offered(self: *const Oracle, property: ir.Property) bool {
-        const item = onlyOf(property.options);
-        return item != none and self.productive_values[item] and self.canSpell(property.key);
+    /// An option can be chosen at all.
+    fn isPossible(self: *const Oracle, option: ir.Option) bool {
+        return self.productive_values[option.value];
     }
 
     /// Whether tokens write these bytes, one after another.
@@ -506,7 +507,7 @@ pub const Oracle = struct {
             .array => |array| self.arrayAt(array, start, style),
             .object => |object| object_at: {
                 if (self.text[start] != '{') break :object_at .{};
-                break :object_at self.members(object, start + 1, style, &.{}, .first);
+                break :object_at self.members(object, start + 1, style, &.{}, @splat(0), .first);
             },
         };
     }
@@ -788,65 +789,138 @@ pub const Oracle = struct {
 
     const Place = enum { first, after_member };
 
-    /// The rest of an object, with the keys so far.
-    fn members(self: *Oracle, object: ir.Object, start: usize, style: ir.Style, keys: []const []const u8, place: Place) Found {
+    /// The rest of an object, with the keys so far and what they counted.
+    fn members(self: *Oracle, object: ir.Object, start: usize, style: ir.Style, keys: []const []const u8, counted: Counted, place: Place) Found {
         var found: Found = .{};
         const here = self.skipSpace(bit(start), style);
         if (here & bit(self.text.len) != 0) found.open = true;
-        const complete = for (object.properties) |property| {
-            if (property.required and !contains(keys, property.key)) break false;
-        } else true;
-        if (complete) found.ends |= self.after(here, '}');
+        if (isComplete(object, keys, counted)) found.ends |= self.after(here, '}');
         const before = if (place == .first) here else self.skipSpace(self.after(here, ','), style);
         for (0..self.text.len + 1) |at| if (before & bit(at) != 0) {
             if (at == self.text.len) {
                 // After a comma there has to be a next key.
-                if (place == .after_member) found.open = found.open or self.anyKey(object, keys);
+                if (place == .after_member) found.open = found.open or self.anyKey(object, keys, counted);
                 continue;
             }
             if (self.text[at] != '"') continue;
-            found = either(found, self.member(object, at, style, keys));
+            found = either(found, self.member(object, at, style, keys, counted));
         };
         return found;
     }
 
-    fn member(self: *Oracle, object: ir.Object, start: usize, style: ir.Style, keys: []const []const u8) Found {
+    fn member(self: *Oracle, object: ir.Object, start: usize, style: ir.Style, keys: []const []const u8, counted: Counted) Found {
         var found: Found = .{};
         for (object.properties, 0..) |property, index| {
-            if (!self.offered(property) or !mayCome(object, keys, index)) continue;
-            const key = self.stringAt(start, style, property.key, 0, none);
-            if (key.open) found.open = true;
-            for (0..self.text.len + 1) |end| if (key.ends & bit(end) != 0) {
-                found = either(found, self.memberValue(object, end, style, keys, property.key, onlyOf(property.options)));
-            };
+            if (!self.canSpell(property.key) or !mayCome(object, keys, index)) continue;
+            const more = self.with(keys, property.key);
+            for (property.options) |option| {
+                const next = countOf(object.counters, counted, option.counts) orelse continue;
+                if (!self.isPossible(option) or !self.objectFinishable(object, more, next)) continue;
+                const key = self.stringAt(start, style, property.key, 0, none);
+                if (key.open) found.open = true;
+                for (0..self.text.len + 1) |end| if (key.ends & bit(end) != 0) {
+                    found = either(found, self.memberValue(object, end, style, more, next, option.value));
+                };
+            }
         }
-        const rest = restOf(object);
-        if (rest == none or !self.productive_values[rest] or !extrasMayCome(object, keys)) return found;
+        if (!extrasMayCome(object, keys)) return found;
         // A key that is not declared: read whatever stands there, in one spelling or in any.
         const key = self.readKey(start, style) orelse return found;
-        if (key.end == null) {
-            found.open = true;
-            return found;
-        }
-        for (object.properties) |property| if (std.mem.eql(u8, property.key, key.text)) return found;
-        if (contains(keys, key.text)) return found;
-        return either(found, self.memberValue(object, key.end.?, style, keys, key.text, restOf(object)));
+        for (object.others) |class| for (class.options) |option| {
+            const next = countOf(object.counters, counted, option.counts) orelse continue;
+            if (!self.isPossible(option)) continue;
+            if (key.end == null) {
+                if (self.objectFinishable(object, self.with(keys, new_key), next)) found.open = true;
+                continue;
+            }
+            const declared = for (object.properties) |property| {
+                if (std.mem.eql(u8, property.key, key.text)) break true;
+            } else false;
+            const more = self.with(keys, key.text);
+            if (declared or contains(keys, key.text) or !self.objectFinishable(object, more, next)) continue;
+            found = either(found, self.memberValue(object, key.end.?, style, more, next, option.value));
+        };
+        return found;
     }
 
-    fn memberValue(self: *Oracle, object: ir.Object, key_end: usize, style: ir.Style, keys: []const []const u8, key: []const u8, item: u32) Found {
+    /// Stands for a key that is unlike all others.
+    const new_key = "\x00";
+
+    fn with(self: *const Oracle, keys: []const []const u8, key: []const u8) []const []const u8 {
+        return std.mem.concat(self.arena, []const u8, &.{ keys, &.{key} }) catch &.{};
+    }
+
+    fn memberValue(self: *Oracle, object: ir.Object, key_end: usize, style: ir.Style, keys: []const []const u8, counted: Counted, item: u32) Found {
         var found: Found = .{};
         const colon = self.skipSpace(bit(key_end), style);
         if (colon & bit(self.text.len) != 0) found.open = true;
         const before = self.skipSpace(self.after(colon, ':'), style);
-        const more = std.mem.concat(self.arena, []const u8, &.{ keys, &.{key} }) catch return .{};
         for (0..self.text.len + 1) |at| if (before & bit(at) != 0) {
             const part = self.valueAt(item, at, style);
             if (part.open) found.open = true;
             for (0..self.text.len + 1) |end| if (part.ends & bit(end) != 0) {
-                found = either(found, self.members(object, end, style, more, .after_member));
+                found = either(found, self.members(object, end, style, keys, counted, .after_member));
             };
         };
         return found;
+    }
+
+    fn isComplete(object: ir.Object, keys: []const []const u8, counted: Counted) bool {
+        if (keys.len < object.members_min or keys.len > object.members_max or !isMet(object.counters, counted)) return false;
+        for (object.properties) |property| if (property.required and !contains(keys, property.key)) return false;
+        return true;
+    }
+
+    /// Whether members can be added so that the object may be closed: all ways are tried.
+    fn objectFinishable(self: *Oracle, object: ir.Object, keys: []const []const u8, counted: Counted) bool {
+        if (isComplete(object, keys, counted)) return true;
+        if (keys.len >= object.members_max) return false;
+        var most = object.members_min + object.properties.len;
+        for (object.counters) |counter| most += counter.min;
+        if (keys.len > most + 30) return false;
+        var id: std.ArrayList(u8) = .empty;
+        var extras: usize = keys.len;
+        id.print(self.arena, "{*} {*} {*} {any} ", .{ object.properties.ptr, object.others.ptr, object.counters.ptr, counted }) catch return false;
+        for (object.properties) |property| {
+            id.append(self.arena, if (contains(keys, property.key)) '1' else '0') catch return false;
+            extras -= @intFromBool(contains(keys, property.key));
+        }
+        id.print(self.arena, " {d} {d} {d}", .{ extras, object.members_min, object.members_max }) catch return false;
+        if (self.finishes.get(id.items)) |known| return known;
+        const result = self.tryMembers(object, keys, counted, extras > most);
+        self.finishes.put(self.arena, id.items, result) catch return false;
+        return result;
+    }
+
+    fn tryMembers(self: *Oracle, object: ir.Object, keys: []const []const u8, counted: Counted, enough: bool) bool {
+        for (object.properties, 0..) |property, index| {
+            if (!self.canSpell(property.key) or !mayCome(object, keys, index)) continue;
+            for (property.options) |option| {
+                const next = countOf(object.counters, counted, option.counts) orelse continue;
+                if (self.isPossible(option) and self.objectFinishable(object, self.with(keys, property.key), next)) return true;
+            }
+        }
+        // One more of the others is good for nothing then.
+        if (enough or !extrasMayCome(object, keys)) return false;
+        for (object.others) |class| for (class.options) |option| {
+            const next = countOf(object.counters, counted, option.counts) orelse continue;
+            if (self.isPossible(option) and self.objectFinishable(object, self.with(keys, new_key), next)) return true;
+        };
+        return false;
+    }
+
+    fn anyKey(self: *Oracle, object: ir.Object, keys: []const []const u8, counted: Counted) bool {
+        if (keys.len >= object.members_max) return false;
+        for (object.properties, 0..) |property, index| if (self.canSpell(property.key) and mayCome(object, keys, index)) for (property.options) |option| {
+            const next = countOf(object.counters, counted, option.counts) orelse continue;
+            if (self.isPossible(option) and self.objectFinishable(object, self.with(keys, property.key), next)) return true;
+        };
+        if (!extrasMayCome(object, keys)) return false;
+        for (object.others) |class| for (class.options) |option| {
+            const next = countOf(object.counters, counted, option.counts) orelse continue;
+            if (self.isPossible(option) and self.objectFinishable(object, self.with(keys, new_key), next)) return true;
+        };
+        return false;
     }
 
     const ReadKey = struct { text: []const u8, end: ?usize };
@@ -897,12 +971,6 @@ pub const Oracle = struct {
         return false;
     }
 
-    fn anyKey(self: *const Oracle, object: ir.Object, keys: []const []const u8) bool {
-        for (object.properties, 0..) |property, index| if (self.offered(property) and mayCome(object, keys, index)) return true;
-        const rest = restOf(object);
-        return rest != none and self.productive_values[rest] and extrasMayCome(object, keys);
-    }
-
     fn mayCome(object: ir.Object, keys: []const []const u8, index: usize) bool {
         if (contains(keys, object.properties[index].key)) return false;
         if (!object.ordered) return true;
@@ -925,14 +993,6 @@ pub const Oracle = struct {
         if (!object.ordered) return true;
         for (object.properties) |property| if (property.required and !contains(keys, property.key)) return false;
         return true;
-    }
-
-    fn restOf(object: ir.Object) u32 {
-        return if (object.others.len == 0) none else onlyOf(object.others[0].options);
-    }
-
-    fn onlyOf(options: []const ir.Option) u32 {
-        return if (options.len == 0) none else options[0].value;
     }
 
     fn contains(keys: []const []const u8, key: []const u8) bool {

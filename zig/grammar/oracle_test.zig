@@ -63,7 +63,7 @@ const Words = struct {
     };
 };
 
-const Feature = enum { mixed, counters };
+const Feature = enum { mixed, counters, members };
 
 /// Random grammars, small enough that everything about them can be tried.
 const Maker = struct {
@@ -174,7 +174,12 @@ const Maker = struct {
             },
             4 => .{ .string = .{ .among = try self.texts() } },
             5, 6 => .{ .array = try self.array(values) },
-            else => .{ .object = .{ .properties = try self.properties(values), .others = try self.others(values), .ordered = self.random.boolean() } },
+            else => .{ .object = .{
+                .properties = try self.properties(values),
+                .others = try self.others(values),
+                .ordered = self.random.boolean(),
+                .members_min = @intCast(self.below(4) / 2),
+            } },
         };
     }
 
@@ -187,6 +192,21 @@ const Maker = struct {
                 for (@constCast(result.prefix)) |*place| place.* = try self.options(values, result.counters.len);
                 result.rest = try self.options(values, result.counters.len);
                 break :counters .{ .array = result };
+            },
+            .members => members: {
+                const list = try self.counters(self.below(3), false);
+                const declared = try self.properties(values);
+                for (@constCast(declared)) |*property| property.options = try self.options(values, list.len);
+                const classes = try self.arena.alloc(ir.KeyClass, self.below(3));
+                for (classes) |*class| class.* = .{ .options = try self.options(values, list.len) };
+                break :members .{ .object = .{
+                    .properties = declared,
+                    .others = classes,
+                    .ordered = self.random.boolean(),
+                    .counters = list,
+                    .members_min = @intCast(self.below(4)),
+                    .members_max = if (self.random.boolean()) none else @intCast(self.below(5)),
+                } };
             },
         };
     }
@@ -238,7 +258,7 @@ const Maker = struct {
 
     fn others(self: *Maker, values: u32) ![]const ir.KeyClass {
         const place = try self.maybe(values);
-        return if (place.len == 0) &.{} else self.arena.dupe(ir.KeyClass, &.{.{ .options = place[0..1] }});
+        return if (place.len == 0) &.{} else self.arena.dupe(ir.KeyClass, &.{.{ .options = place }});
     }
 
     fn maybe(self: *Maker, values: u32) ![]const ir.Option {
@@ -261,7 +281,7 @@ const Maker = struct {
             try list.append(self.arena, .{
                 .key = all[(start + index) % all.len],
                 .required = required,
-                .options = if (absent) &.{} else (try self.only(values))[0..1],
+                .options = if (absent) &.{} else try self.only(values),
             });
         }
         return list.items;
@@ -406,6 +426,10 @@ const Shown = struct {
 
 test "masks are what the oracle says, and every state can be finished for its cost" {
     try compare(.mixed);
+}
+
+test "members that are counted" {
+    try compare(.members);
 }
 
 test "items that are counted" {

@@ -9,6 +9,8 @@ const ir = @import("ir.zig");
 const number_room = @import("number.zig");
 const spelling = @import("spelling.zig");
 const array_room = @import("array.zig");
+const object_room = @import("object.zig");
+const Prices = @import("cover.zig").Prices;
 const Pattern = @import("pattern.zig").Pattern;
 const Texts = @import("texts.zig").Texts;
 const Dawg = @import("dawg.zig").Dawg;
@@ -19,6 +21,8 @@ pub const none = ir.none;
 pub const unreachable_cost = spelling.unreachable_cost;
 pub const Array = array_room.Array;
 pub const Option = array_room.Option;
+pub const Object = object_room.Object;
+pub const Property = object_room.Property;
 
 pub const Node = union(enum) {
     bytes: Bytes,
@@ -76,34 +80,6 @@ pub const Literal = enum(u32) {
     }
 };
 
-pub const Object = struct {
-    keys: Texts,
-    /// By sorted key.
-    properties: []const Property,
-    /// Sorted key of each declared property in source order.
-    source: []const u32,
-    /// `none`: no other keys.
-    rest: u32,
-    ordered: bool,
-    /// Words of a bit set over the keys.
-    words: u32,
-    /// A required property that a shortest object begins with, or `none`.
-    first_required: u32,
-};
-
-pub const Property = struct {
-    value: u32,
-    required: bool,
-    /// Whether it is ever offered.
-    offered: bool,
-    /// Position in source order.
-    source: u32,
-    /// Tokens of the key from its opening quote to its colon; of the same after a comma; and those of the value.
-    start_cost: u32,
-    comma_cost: u32,
-    value_cost: u32,
-};
-
 pub const Program = struct {
     gpa: Allocator,
     arena: std.heap.ArenaAllocator.State,
@@ -134,11 +110,8 @@ pub const Program = struct {
     character_costs: *const [StringTables.character_cost_count]u32,
     character_counts: []const u32,
     literal_costs: [3][6]u32,
-    /// `"`, `":`, `:`, `}`, `]`
-    quote_cost: u32,
-    quote_colon_cost: u32,
+    prices: Prices,
     colon_cost: u32,
-    brace_cost: u32,
     graphs: *GraphPool,
 
     pub const create = @import("compile.zig").compile;

@@ -13,7 +13,7 @@ const Space = graph_room.Space;
 const StateId = graph_room.StateId;
 const Transition = graph_room.Transition;
 const Patterns = @import("patterns.zig").Patterns;
-const Registers = @import("registers.zig").Registers;
+const Object = @import("object.zig").Object;
 const Counts = @import("counts.zig").Counts;
 const Texts = @import("texts.zig").Texts;
 
@@ -323,7 +323,7 @@ pub const Stepper = struct {
             .among => try self.readKnown(graph, node, byte),
             .object_open => switch (byte) {
                 '"' => try self.beginKey(graph, node),
-                '}' => if (graph.registers.get(node.a).missing == 0) try self.finish(graph, node.parents, node.whitespace),
+                '}' => if (graph.registers.get(node.a).closes) try self.finish(graph, node.parents, node.whitespace),
                 else => if (isSpace(byte)) try self.readSpace(graph, node, byte),
             },
             .object_key => try self.readKey(graph, node, byte),
@@ -332,7 +332,7 @@ pub const Stepper = struct {
                 try self.emitValue(graph, node, node.b, parents);
             } else if (isSpace(byte)) try self.readSpace(graph, node, byte),
             .object_after => switch (byte) {
-                '}' => if (graph.registers.get(node.a).missing == 0) try self.finish(graph, node.parents, node.whitespace),
+                '}' => if (graph.registers.get(node.a).closes) try self.finish(graph, node.parents, node.whitespace),
                 ',' => {
                     var next = node;
                     next.kind = .object_comma;
@@ -572,20 +572,20 @@ pub const Stepper = struct {
             .raw => |state| {
                 next.c = @bitCast(state);
                 next.b = object.keys.child(node.b, byte);
-                next.d = registers.extraChild(node.d, byte);
+                next.d = registers.seen.child(node.d, byte);
             },
             .char => |char| {
                 next.c = 0;
                 next.b = object.keys.childOfChar(node.b, char);
                 var buffer: [4]u8 = undefined;
-                for (buffer[0..json_string.encodeUtf8(char, &buffer)]) |part| next.d = registers.extraChild(next.d, part);
+                for (buffer[0..json_string.encodeUtf8(char, &buffer)]) |part| next.d = registers.seen.child(next.d, part);
             },
         }
         // Without other keys their trie does not matter, and the cost tells whether any key is left.
         try self.emit(graph, next);
     }
 
-    fn endKey(self: *Stepper, graph: *Graph, node: Node, object: *const program_room.Object) Error!void {
+    fn endKey(self: *Stepper, graph: *Graph, node: Node, object: *const Object) Error!void {
         const registers = &graph.registers;
         var next = node;
         next.kind = .object_colon;
@@ -594,14 +594,19 @@ pub const Stepper = struct {
         const declared = if (node.b == none) none else object.keys.nodes[node.b].entry;
         if (declared != none) {
             if (!registers.isAvailable(node.a, declared)) return;
-            next.a = try registers.afterKey(graph, node.a, declared);
-            next.b = object.properties[declared].value;
-        } else {
-            if (!registers.get(node.a).extras_open or registers.extraEnds(node.d)) return;
-            next.a = try registers.afterExtra(graph, node.a);
-            next.b = object.rest;
+            for (object.properties[declared].options) |option| {
+                next.a = try registers.afterKey(graph, node.a, declared, option.counts);
+                next.b = option.value;
+                try self.emit(graph, next);
+            }
+            return;
         }
-        try self.emit(graph, next);
+        if (!registers.get(node.a).extras_open or registers.seen.ends(node.d)) return;
+        for (object.classes[0].options) |option| {
+            next.a = try registers.afterExtra(graph, node.a, option.counts);
+            next.b = option.value;
+            try self.emit(graph, next);
+        }
     }
 };
 

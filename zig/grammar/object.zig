@@ -1,0 +1,61 @@
+//! Objects: the keys that may come, and what of them has to come together.
+const ir = @import("ir.zig");
+const Option = @import("array.zig").Option;
+const Counts = @import("counts.zig").Counts;
+const Texts = @import("texts.zig").Texts;
+
+const none = ir.none;
+
+pub const Object = struct {
+    keys: Texts,
+    /// By sorted key.
+    properties: []const Property,
+    /// Sorted key of each declared property in source order.
+    source: []const u32,
+    /// Of keys that are not declared.
+    classes: []const KeyClass,
+    ordered: bool,
+    /// Words of a bit set over the keys.
+    words: u32,
+    /// A required property that a shortest object begins with, or `none`.
+    first_required: u32,
+    counts: Counts,
+    members_min: u32,
+    /// `none`: unbounded.
+    members_max: u32,
+
+    /// Whether members are counted: then it matters more than which required keys are still to come.
+    pub fn isCounted(self: *const Object) bool {
+        return self.counts.digits.len > 0 or self.members_min > 0 or self.members_max != none;
+    }
+
+    /// Of the keys that need not match anything, if there are any.
+    pub fn anyKey(self: *const Object) ?*const KeyClass {
+        return if (self.classes.len > 0 and self.classes[0].keys == none) &self.classes[0] else null;
+    }
+
+    /// So many members, as far as they are told apart.
+    pub fn saturate(self: *const Object, members: u32) u32 {
+        return if (self.members_max == none) @min(members, self.members_min) else members;
+    }
+};
+
+pub const Property = struct {
+    options: []const Option,
+    required: bool,
+    /// Whether it is ever offered.
+    offered: bool,
+    /// Position in source order.
+    source: u32,
+    /// Tokens of the key from its opening quote to its colon; of the same after a comma; and the least of those of a value.
+    start_cost: u32,
+    comma_cost: u32,
+    value_cost: u32,
+};
+
+pub const KeyClass = struct {
+    /// An automaton, or `none`: any key. Only the first class may have none.
+    keys: u32,
+    options: []const Option,
+    value_cost: u32,
+};
