@@ -53,6 +53,7 @@ describe.skipIf(vocabulary === undefined || data === undefined)(
         await tenon.stop(0);
         expect(report.faults).toEqual([]);
         expect(report.calls).toBeGreaterThanOrEqual(24);
+        expect(report.tokens).toBeGreaterThan(24);
         expect({ running, queued, grammars, cacheBytes }).toEqual({
           running: 0,
           queued: 0,
