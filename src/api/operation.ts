@@ -47,7 +47,8 @@ export function describer(tag: string, error: string): (described: Described) =>
     const content: Content = {
       ...(answer === undefined ? {} : json(answer)),
       ...(plain?.answer === undefined ? {} : text(plain.answer)),
-      ...(stream === undefined ? {} : text(stream.type, `Each is a ${stream.of}.`)),
+      // A stream is no value that a schema of 3.1 could describe; its items are, in words.
+      ...(stream === undefined ? {} : { [stream.type]: { schema: { description: `Items are ${stream.of}.` } } }),
     };
     const asked = plain?.body === undefined ? body && json(body) : text(plain.body);
     return {
@@ -73,6 +74,6 @@ function json(name: string): Content {
   return { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } };
 }
 
-function text(type: string, description?: string): Content {
-  return { [type]: { schema: { type: "string", ...(description === undefined ? {} : { description }) } } };
+function text(type: string): Content {
+  return { [type]: { schema: { type: "string" } } };
 }

@@ -90,11 +90,8 @@ export const anthropicDocument: RoomDocument = {
       summary: "List the loaded model",
       parameters: [
         version,
-        query(
-          "limit",
-          "With anthropic-version: models of the page",
-          Type.Integer({ minimum: 1, maximum: modelsPageMax }),
-        ),
+        // Without the header nothing reads it, so that anything will do.
+        query("limit", `With anthropic-version: models of the page, from 1 to ${modelsPageMax}`),
         query("after_id", "With anthropic-version: the model before the page"),
         query("before_id", "With anthropic-version: the model after the page"),
       ],
