@@ -1,3 +1,5 @@
+import { streamResponse } from "./stream.ts";
+
 /** One server-sent event of a JSON value. */
 export function sseData(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
@@ -5,11 +7,7 @@ export function sseData(value: unknown): string {
 
 export const sseDone = "data: [DONE]\n\n";
 
-/**
- * A response that sends frames as they come and `ping`, by default a comment, whenever nothing was sent for `pingMs`. Its headers leave at once;
- * a frame is asked for only when the connection takes more. `onCancel` must make the frames end: a client that goes away while
- * a frame is awaited can be told to nobody else.
- */
+/** A stream of events, as stream.ts sends it, with `ping`, by default a comment, whenever nothing was sent for `pingMs`. */
 export function sseResponse(
   frames: AsyncIterable<string>,
   options: {
@@ -19,42 +17,7 @@ export function sseResponse(
     readonly onCancel: () => void;
   },
 ): Response {
-  const iterator = frames[Symbol.asyncIterator]();
-  let timer: ReturnType<typeof setInterval> | undefined;
-  const ping = utf8.encode(options.ping ?? ": ping\n\n");
-  const stopPings = () => clearInterval(timer);
-  const stream = new ReadableStream<Uint8Array>({
-    start(controller) {
-      // A timer without end would run at once.
-      if (options.pingMs === Number.POSITIVE_INFINITY) return;
-      timer = setInterval(() => {
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping);
-      }, options.pingMs);
-    },
-    async pull(controller) {
-      const next = await iterator.next();
-      if (next.done === true) {
-        stopPings();
-        controller.close();
-        return;
-      }
-      timer?.refresh();
-      controller.enqueue(utf8.encode(next.value));
-    },
-    async cancel() {
-      stopPings();
-      options.onCancel();
-      await iterator.return?.();
-    },
-  });
-  return new Response(stream, {
-    headers: {
-      "content-type": "text/event-stream; charset=utf-8",
-      "cache-control": "no-cache",
-      "x-accel-buffering": "no",
-      ...options.headers,
-    },
-  });
+  const { pingMs, ping = ": ping\n\n", headers, onCancel } = options;
+  const type = "text/event-stream; charset=utf-8";
+  return streamResponse(frames, { type, ping: { frame: ping, afterMs: pingMs }, headers, onCancel });
 }
-
-const utf8 = new TextEncoder();
