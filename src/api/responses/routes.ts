@@ -17,7 +17,7 @@ import { wrongQuery } from "./query.ts";
 import { nowSeconds, Recording } from "./recording.ts";
 import type { ResponseFrame } from "./response.ts";
 import { ResponseStore, type StoredResponse } from "./store.ts";
-import { truncated } from "./truncate.ts";
+import { truncated } from "../truncate.ts";
 
 /**
  * OpenAI's Responses, and those of them that are kept. Bodies are read by the room itself, since their text is needed as well as

@@ -1,6 +1,6 @@
-import type { Message, Request } from "../../generation/request.ts";
-import { truncationReserveShare } from "../../limits.ts";
-import type { Service } from "../service.ts";
+import type { Message, Request } from "../generation/request.ts";
+import { truncationReserveShare } from "../limits.ts";
+import type { Service } from "./service.ts";
 
 /**
  * `truncation: "auto"`: the request with so few of its oldest turns left out that prompt and answer fit into the context; as it came where it fits or
