@@ -26,7 +26,7 @@ export function unreadFields(
   schema: { readonly properties: object },
   accepted: readonly string[] = [],
 ): readonly string[] {
-  return Object.keys(body).filter((name) => !(name in schema.properties) && !accepted.includes(name));
+  return Object.keys(body).filter((name) => !Object.hasOwn(schema.properties, name) && !accepted.includes(name));
 }
 
 /** What `--strict-fields` makes of them, in the words of the hosted API. */

@@ -26,7 +26,9 @@ export function errorBody(failure: Failure | Refusal): ErrorBody {
     case "invalid":
       return body(failure.message, "invalid_request_error", failure.param, failure.code);
     case "constraint": {
-      const code = failure.param?.startsWith("tools") ? "invalid_function_parameters" : "invalid_json_schema";
+      const code = /^(tools|functions)\b/.test(failure.param ?? "")
+        ? "invalid_function_parameters"
+        : "invalid_json_schema";
       return body(failure.message, "invalid_request_error", failure.param, code);
     }
     case "context": {

@@ -185,7 +185,8 @@ describe("constrain", () => {
       { tools: [weather, bad] },
       {
         kind: "constraint",
-        message: "Invalid schema for function 'bad': 'uniqueItems' at '/properties/a' is enforced only where every item is a scalar.",
+        message:
+          "Invalid schema for function 'bad': 'uniqueItems' at '/properties/a' is enforced only where every item is a scalar.",
         param: "tools[bad]",
         pointer: "/properties/a",
         keyword: "uniqueItems",

@@ -539,8 +539,8 @@ test("a stream's comments come as often as asked", () => {
 });
 
 test("fields that nothing reads are reported, fields without effect are not", () => {
-  expect(decode({ messages: hello, user: "u", store: true, top_a: 1, ü: 2 })).toMatchObject({
-    value: { ignored: ["top_a", "ü"] },
+  expect(decode({ messages: hello, user: "u", store: true, top_a: 1, ü: 2, constructor: 3 })).toMatchObject({
+    value: { ignored: ["top_a", "ü", "constructor"] },
   });
 });
 
