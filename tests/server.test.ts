@@ -169,6 +169,8 @@ test("metrics count answers by shape and status, constraints and tokens", async 
     'tenon_answers_admitted_total{constraint="triggered"} 1',
     "llamacpp:tokens_predicted_total 4",
     "llamacpp:requests_processing 0",
+    "# TYPE tenon_first_event_seconds summary",
+    "tenon_first_event_seconds_count 2",
   ]) {
     expect(text.split("\n")).toContain(line);
   }

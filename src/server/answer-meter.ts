@@ -1,6 +1,6 @@
 import type { Service } from "../api/service.ts";
 import type { Event } from "../generation/event.ts";
-import { counter } from "./prometheus.ts";
+import { counter, summary } from "./prometheus.ts";
 
 /** What is counted of answers, in any shape: which were admitted under which constraint, and how long the first event took. */
 export type AnswerMeter = {
@@ -14,18 +14,13 @@ export function meterAnswers(service: Service): AnswerMeter {
   const admitted = counter("tenon_answers_admitted_total", "Answers begun, by constraint.");
   const refused = counter("tenon_answers_refused_total", "Answers refused before the first token, by reason.");
   const relaxed = counter("tenon_answers_relaxed_total", "Answers begun whose constraint was widened on request.");
-  const firstSeconds = counter(
-    "tenon_first_event_seconds_sum",
-    "Time from admission to the first event, queue and prompt.",
-  );
-  const firstCount = counter("tenon_first_event_seconds_count", "Answers with a first event.");
+  const firstEvent = summary("tenon_first_event_seconds", "From admission to the first event: queue and prompt.");
   async function* timed(events: AsyncIterable<Event>, startMs: number): AsyncGenerator<Event, void> {
     let first = true;
     for await (const event of events) {
       if (first && event.kind !== "progress") {
         first = false;
-        firstSeconds.add({}, (performance.now() - startMs) / 1000);
-        firstCount.add({});
+        firstEvent.observe((performance.now() - startMs) / 1000);
       }
       yield event;
     }
@@ -46,6 +41,6 @@ export function meterAnswers(service: Service): AnswerMeter {
         return { ok: true, value: { ...answer.value, events: timed(events, startMs) } };
       },
     },
-    text: () => [admitted, refused, relaxed, firstSeconds, firstCount].map((each) => each.text()).join(""),
+    text: () => [admitted, refused, relaxed, firstEvent].map((each) => each.text()).join(""),
   };
 }

@@ -27,13 +27,33 @@ export function counter(name: string, help: string): Counter {
   };
 }
 
+export type Summary = { observe(value: number): void; text(): string };
+
+/** How many values there were, and their sum: what a rate or a mean is made of. */
+export function summary(name: string, help: string): Summary {
+  let sum = 0;
+  let count = 0;
+  return {
+    observe(value) {
+      sum += value;
+      count++;
+    },
+    text: () =>
+      metric(name, "summary", help, [
+        ["_sum", sum],
+        ["_count", count],
+      ]),
+  };
+}
+
 /** One metric without labels. */
 export function single(name: string, type: "counter" | "gauge", help: string, value: number): string {
   return metric(name, type, help, [["", value]]);
 }
 
+/** A sample is what stands after the name, and its value. */
 function metric(name: string, type: string, help: string, samples: readonly (readonly [string, number])[]): string {
-  const lines = samples.map(([labels, value]) => `${name}${labels} ${value}\n`);
+  const lines = samples.map(([rest, value]) => `${name}${rest} ${value}\n`);
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
 }
 
