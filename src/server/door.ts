@@ -10,7 +10,7 @@ import type { HttpMeter } from "./http-meter.ts";
 import { healthPaths } from "./own-routes.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { type NamedRoom, roomOf } from "./rooms.ts";
-import type { Routes } from "./routes.ts";
+import type { Found, Routes } from "./routes.ts";
 import type { Visit, Visits } from "./visits.ts";
 
 /** What Bun's server can say and do about a request's connection. */
@@ -44,9 +44,11 @@ export function createDoor(options: DoorOptions): (http: Request, connection: Co
   const { visits, log } = options;
   return async (http, connection) => {
     const startMs = performance.now();
-    const path = pathOf(http.url);
+    const target = targetOf(http.url);
+    const path = target.split(/[?#]/, 1)[0] ?? "";
     const room = roomOf(path, http.headers);
-    const arrival: Arrival = { http, connection, path, room, id: takeRequestId(http.headers) };
+    const route = options.routes.find(path);
+    const arrival: Arrival = { http, connection, target, path, room, route, id: takeRequestId(http.headers) };
     const visit = visits.enter(http.signal);
     const response = await answerOf(arrival, visit, options).catch((error: unknown) => {
       // Expected failures are values, so this is a bug: the request fails, the others go on.
@@ -64,8 +66,12 @@ export function createDoor(options: DoorOptions): (http: Request, connection: Co
 type Arrival = {
   readonly http: Request;
   readonly connection: Connection;
+  /** Path and query, as they were sent. */
+  readonly target: string;
   readonly path: string;
   readonly room: NamedRoom;
+  /** Undefined for a path that nothing serves. */
+  readonly route: Found | undefined;
   readonly id: string;
 };
 
@@ -90,8 +96,8 @@ async function answerOf(arrival: Arrival, visit: Visit, options: DoorOptions): P
 }
 
 function refusalOf(arrival: Arrival, options: DoorOptions): Refusal | Failure | undefined {
-  const { http, connection, path } = arrival;
-  const { keyring, rateLimit, routes } = options;
+  const { http, connection, path, route } = arrival;
+  const { keyring, rateLimit } = options;
   if (!healthPaths.includes(path)) {
     if (options.stopping()) return { kind: "overloaded", message: "The server is stopping." };
     const key = keyring.find(http.headers);
@@ -101,24 +107,21 @@ function refusalOf(arrival: Arrival, options: DoorOptions): Refusal | Failure | 
     if (retryAfterS !== undefined) return { kind: "rate_limited", retryAfterS };
   }
   const { method } = http;
-  const route = routes.find(path);
   if (route === undefined) return { kind: "unknown_url", method, path };
   return route.methods.includes(method) ? undefined : { kind: "wrong_method", method, path, allow: route.methods };
 }
 
 /** What a room sees: the request under its id, with its whole body, under a URL that any client's `host` header leaves readable. */
 function inner(
-  { http, id }: Arrival,
+  { http, target, route, id }: Arrival,
   { signal }: Visit,
   body: ReadableStream | Uint8Array<ArrayBuffer> | null,
 ): Request {
   const headers = new Headers(http.headers);
   headers.set(requestIdHeader, id);
-  const { url } = http;
-  const target = url.startsWith("/") ? url : url.slice(url.indexOf("/", url.indexOf("://") + 3));
   // Bun leaves the body of an answer to HEAD away.
-  const bodiless = http.method === "GET" || http.method === "HEAD";
-  const method = bodiless ? "GET" : http.method;
+  const method = http.method === "HEAD" && route?.methods.includes("GET") ? "GET" : http.method;
+  const bodiless = method === "GET" || method === "HEAD";
   return new Request(`http://tenon${target}`, { method, headers, signal, ...(bodiless ? {} : { body }) });
 }
 
@@ -155,14 +158,14 @@ function isStream(headers: Headers): boolean {
 }
 
 function record(
-  { http, path, room, id }: Arrival,
+  { http, path, room, route, id }: Arrival,
   { status, left, ms }: { readonly status: number; readonly left: boolean; readonly ms: number },
-  { meter, routes, log }: DoorOptions,
+  { meter, log }: DoorOptions,
 ): void {
   meter.answered(room.name, status, left);
   if (healthPaths.includes(path)) return;
-  const route = routes.find(path)?.pattern ?? "unknown";
-  log("info", "request", { request: id, shape: room.name, method: http.method, route, status, ms, left });
+  const pattern = route?.pattern ?? "unknown";
+  log("info", "request", { request: id, shape: room.name, method: http.method, route: pattern, status, ms, left });
 }
 
 /** The caller's own id where it is one that can stand in a log line, else a fresh one. */
@@ -171,8 +174,7 @@ function takeRequestId(headers: Headers): string {
   return given !== null && /^[\w.:-]{1,64}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`;
 }
 
-/** The path as it was sent; a URL may be one that nobody can parse. */
-function pathOf(url: string): string {
-  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
-  return url.slice(start).split(/[?#]/, 1)[0] ?? "";
+/** Path and query of a URL, which a strange `host` header can have made one that nobody can parse. */
+function targetOf(url: string): string {
+  return url.startsWith("/") ? url : url.slice(url.indexOf("/", url.indexOf("://") + 3));
 }
