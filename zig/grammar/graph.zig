@@ -137,6 +137,8 @@ pub const State = struct {
     edges: bool = false,
     /// Some node accepts any token by id.
     any_token: bool = false,
+    /// Some node is in a list of texts.
+    texts: bool = false,
     /// A key begins in an object with a key that is not known yet.
     uncertain: bool = false,
     /// A key that was not declared has just ended: see Stepper.resolve.
@@ -177,6 +179,8 @@ pub const Graph = struct {
     patterns: Patterns,
     stepper: Stepper = .{},
     memos: Memos = .{},
+    /// The states after a text, by its parents.
+    after_texts: std.AutoHashMapUnmanaged(u32, StateId) = .empty,
     initial: Transition = .dead,
 
     /// The state without any node.
@@ -212,6 +216,7 @@ pub const Graph = struct {
         self.patterns.deinit();
         self.stepper.deinit(gpa);
         self.memos.deinit(gpa);
+        self.after_texts.deinit(gpa);
     }
 
     /// Forgets every state and begins anew, keeping the memory.
@@ -226,6 +231,7 @@ pub const Graph = struct {
         self.state_table.clear();
         self.rows.clearRetainingCapacity();
         self.memos.clear(self.gpa);
+        self.after_texts.clearRetainingCapacity();
         if (self.registers.all.items.len == 0) try self.registers.begin(self.gpa);
         // Set 0 is empty: the end has no parents.
         try self.sets.append(self.gpa, .{ .start = 0, .len = 0, .cost = 0 });
@@ -333,6 +339,14 @@ pub const Graph = struct {
             var same = set.iterator(.{});
             while (same.next()) |index| entries[index] = @bitCast(next);
         }
+        return next;
+    }
+
+    /// The state after one of a list's texts, whichever it was.
+    pub fn afterTexts(self: *Graph, parents: u32) error{OutOfMemory}!StateId {
+        if (self.after_texts.get(parents)) |known| return known;
+        const next = try self.stepper.finishAll(self, parents);
+        try self.after_texts.put(self.gpa, parents, next);
         return next;
     }
 
@@ -475,6 +489,7 @@ pub const Graph = struct {
             if (node.kind == .end) state.accepts_end = true else if (node.channel != channel) state.mixed = true;
             switch (node.kind) {
                 .token => state.edges = true,
+                .texts => state.texts = true,
                 .any_token => {
                     state.edges = true;
                     state.any_token = true;

@@ -14,6 +14,7 @@ const memo_room = @import("memo.zig");
 const Memo = memo_room.Memo;
 const Late = memo_room.Late;
 const Seen = @import("seen.zig").Seen;
+const texts_walk = @import("texts_walk.zig");
 const walk = @import("walk.zig");
 
 const none = graph_room.none;
@@ -107,10 +108,37 @@ fn part(graph: *Graph, state: StateId, kind: ?Group.Kind) Error!StateId {
 // Walks, or what is left of an earlier one
 
 fn addState(graph: *Graph, state: StateId, comptime of: memo_room.Of, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    // Where texts are long lists, and no whitespace has to be left open.
+    if (of == .tokens and graph.program.dawgs.len > 0 and graph.states.items[state].slack_min == none) {
+        return addListed(graph, state, spent, limit, out, verifier);
+    }
     const memo = try memoOf(graph, state, of);
     if (memo.tangled or limit < memo.cost_max) return addExact(graph, trieOf(graph, of), state, spent, limit, out, verifier);
     memo.addTo(spent, out);
     // Trying a token takes steps, but makes no memos.
+    for (memo.verify) |token| if (try verifier.allowed(token, limit)) words.set(out, token);
+}
+
+fn addListed(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    const key: memo_room.Key = .{ .state = state, .of = .tokens };
+    const memo = graph.memos.get(key) orelse made: {
+        graph.memos.list.clearRetainingCapacity();
+        graph.memos.verify.clearRetainingCapacity();
+        var sink: Listing = .{ .graph = graph };
+        try texts_walk.find(graph, state, spent, &sink);
+        var memo: Memo = .{ .cost_max = sink.cost_max };
+        errdefer memo.deinit(graph.gpa);
+        try keepList(graph, &memo);
+        memo.verify = try graph.gpa.dupe(u32, graph.memos.verify.items);
+        const kept = memo;
+        memo = .{};
+        break :made try graph.memos.put(graph.gpa, key, kept);
+    };
+    if (limit < memo.cost_max) {
+        var sink: Limited(@TypeOf(verifier)) = .{ .graph = graph, .limit = limit, .out = out, .verifier = verifier };
+        return texts_walk.find(graph, state, spent, &sink);
+    }
+    memo.addTo(spent, out);
     for (memo.verify) |token| if (try verifier.allowed(token, limit)) words.set(out, token);
 }
 
@@ -143,12 +171,7 @@ fn memoOf(graph: *Graph, state: StateId, comptime of: memo_room.Of) Error!*const
     memo.tangled = !try walk.relative(graph, trieOf(graph, of), state, differing, &sink);
     memo.whitespace_max = sink.whitespace_max orelse 0;
     memo.cost_max = sink.cost_max;
-    const word_count = graph.program.vocabulary.words();
-    if (of == .tokens and memos.list.items.len > word_count / 4) {
-        memo.bits = try gpa.alloc(u32, word_count);
-        @memset(memo.bits, 0);
-        for (memos.list.items) |entry| words.set(memo.bits, entry);
-    } else memo.list = try gpa.dupe(u32, memos.list.items);
+    if (of == .tokens) try keepList(graph, &memo) else memo.list = try gpa.dupe(u32, memos.list.items);
     try keepLate(graph, &memo);
     memo.verify = try gpa.dupe(u32, memos.verify.items);
     const kept = memo;
@@ -199,6 +222,38 @@ fn awayState(graph: *Graph, state: StateId) Error!StateId {
     }
     return graph.internState(ids.items);
 }
+
+/// Tokens as a list where they are few.
+fn keepList(graph: *Graph, memo: *Memo) Error!void {
+    const list = graph.memos.list.items;
+    const word_count = graph.program.vocabulary.words();
+    if (list.len <= word_count / 4) {
+        memo.list = try graph.gpa.dupe(u32, list);
+        return;
+    }
+    memo.bits = try graph.gpa.alloc(u32, word_count);
+    @memset(memo.bits, 0);
+    for (list) |entry| words.set(memo.bits, entry);
+}
+
+/// Takes in the tokens of a walk of texts, those that are text in this grammar, with their twins.
+const Listing = struct {
+    graph: *Graph,
+    cost_max: u32 = 0,
+
+    pub fn found(self: *Listing, entry: u32, cost: u32) Error!void {
+        self.cost_max = @max(self.cost_max, cost);
+        var token = entry;
+        while (token != none) : (token = self.graph.program.vocabulary.twins[token]) {
+            if (!self.graph.program.isNamed(token)) try self.graph.memos.list.append(self.graph.gpa, token);
+        }
+    }
+
+    pub fn uncertain(self: *Listing, entry: u32) Error!void {
+        var token = entry;
+        while (token != none) : (token = self.graph.program.vocabulary.twins[token]) try self.graph.memos.verify.append(self.graph.gpa, token);
+    }
+};
 
 fn keepLate(graph: *Graph, memo: *Memo) Error!void {
     std.mem.sortUnstable(Late, graph.memos.late.items, {}, struct {
@@ -256,8 +311,12 @@ fn Limited(comptime Verifier: type) type {
         verifier: Verifier,
 
         pub fn reach(self: *@This(), node: *const Trie.Node, state: StateId) Error!void {
-            if (!isWithin(self.graph.states.items[state].cost, self.limit)) return;
-            var token = node.entry;
+            return self.found(node.entry, self.graph.states.items[state].cost);
+        }
+
+        pub fn found(self: *@This(), entry: u32, cost: u32) Error!void {
+            if (!isWithin(cost, self.limit)) return;
+            var token = entry;
             while (token != none) : (token = self.graph.program.vocabulary.twins[token]) words.set(self.out, token);
         }
 

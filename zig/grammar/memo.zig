@@ -5,6 +5,7 @@ const Allocator = std.mem.Allocator;
 const words = @import("../stdx.zig").words;
 const Group = @import("mask.zig").Group;
 const Frame = @import("walk.zig").Frame;
+const texts_walk = @import("texts_walk.zig");
 const limits = @import("../limits.zig").grammar;
 
 /// An entry (a token, or what follows a closing quote) that spends whitespace of the text it begins in.
@@ -66,6 +67,7 @@ pub const Memos = struct {
     verify: std.ArrayList(u32) = .empty,
     groups: std.ArrayList(Group) = .empty,
     ids: std.ArrayList(u32) = .empty,
+    tasks: std.ArrayList(texts_walk.Task) = .empty,
 
     pub fn deinit(self: *Memos, gpa: Allocator) void {
         self.clear(gpa);
@@ -76,6 +78,7 @@ pub const Memos = struct {
         self.verify.deinit(gpa);
         self.groups.deinit(gpa);
         self.ids.deinit(gpa);
+        self.tasks.deinit(gpa);
     }
 
     pub fn clear(self: *Memos, gpa: Allocator) void {

@@ -308,7 +308,6 @@ const Session = struct {
         for (0..30) |_| {
             try matcher.mask(out, unlimited);
             if (text.items.len + 14 >= 64) return;
-            try std.testing.expectEqual(self.oracle.accepts(text.items), matcher.acceptsEnd());
             self.states += 1;
             self.oracle.unsure = false;
             const ends = self.oracle.accepts(text.items);

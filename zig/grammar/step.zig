@@ -74,6 +74,14 @@ pub const Stepper = struct {
         return next;
     }
 
+    /// The state after what waits for these parents' child.
+    pub fn finishAll(self: *Stepper, graph: *Graph, parents: u32) Error!StateId {
+        self.clear();
+        try self.finish(graph, parents, 0);
+        try self.run(graph);
+        return (try self.collect(graph)).state;
+    }
+
     /// Reads a token by its id where the grammar names it, or where unconstrained text lets it pass.
     pub fn stepToken(self: *Stepper, graph: *Graph, state: StateId, token: u32) Error!Transition {
         self.clear();
