@@ -7,8 +7,12 @@ import { parseGbnf } from "./gbnf/parse.ts";
 import type { IrBuilder, NodeId } from "./ir.ts";
 import { lowerSchema } from "./json-schema/lower.ts";
 import type { Refusal } from "./json-schema/schema.ts";
+import { larkRules, larkStart } from "./lark/lower.ts";
+import { parseLark } from "./lark/parse.ts";
 import { lowerLexicon } from "./lexicon/lexicon.ts";
 import { jsonStyle, schemaOptions } from "./policy.ts";
+import { Languages } from "./regex/language.ts";
+import { noFlags, patternLanguage } from "./regex/pattern.ts";
 import { lowerRules } from "./rules/lower.ts";
 import { lowerStructuralTag } from "./structural-tag/lower.ts";
 
@@ -45,8 +49,22 @@ export function lowerGrammar(
     places.push(...lowered.value.places);
     return ok(builder.node({ kind: "json", value: lowered.value.value, style: jsonStyle(policy) }));
   };
-  const node = lowerSource({ builder, tokensOf, controlToken, json }, source);
+  const node = lowerSource({ builder, languages: new Languages(), tokensOf, controlToken, json }, source);
   return node.ok ? ok({ node: node.value, places }) : node;
+}
+
+function lowerLark(embedding: Embedding, text: string): Result<NodeId, Refusal> {
+  const grammar = parseLark(text, embedding.tokensOf);
+  if (!grammar.ok) return grammar;
+  const rules = larkRules(embedding, grammar.value);
+  return rules.ok ? lowerRules(embedding, rules.value, larkStart, "rewritten") : rules;
+}
+
+/** ECMAScript; the whole text has to match. */
+function lowerRegex({ builder, languages }: Embedding, pattern: string): Result<NodeId, Refusal> {
+  const language = patternLanguage(languages, pattern, noFlags, "whole");
+  if (!language.ok) return fail({ pointer: "", keyword: "", reason: language.failure });
+  return ok(builder.node({ kind: "regex", regex: languages.emit(builder, language.value) }));
 }
 
 function lowerText(
@@ -55,7 +73,7 @@ function lowerText(
   leftRecursion: "refused" | "rewritten",
 ): Result<NodeId, Refusal> {
   const rules = parseGbnf(embedding, text);
-  return rules.ok ? lowerRules(embedding.builder, rules.value, "root", leftRecursion) : rules;
+  return rules.ok ? lowerRules(embedding, rules.value, "root", leftRecursion) : rules;
 }
 
 function lowerSource(embedding: Embedding, source: GrammarSource): Result<NodeId, Refusal> {
@@ -65,13 +83,17 @@ function lowerSource(embedding: Embedding, source: GrammarSource): Result<NodeId
     case "structural_tag":
       return lowerStructuralTag(embedding, source.text, {
         ebnf: (text) => lowerText(embedding, text, "rewritten"),
-        regex: () => fail({ pointer: "", keyword: "regex", reason: "is not supported" }),
+        regex: (pattern) => lowerRegex(embedding, pattern),
       });
     case "choice":
       return lowerChoice(embedding.builder, source.texts);
     case "lexicon":
       return lowerLexicon(embedding.builder, source);
+    case "lark":
+      return lowerLark(embedding, source.text);
+    case "regex":
+      return lowerRegex(embedding, source.text);
     default:
-      return fail({ pointer: "", keyword: source.syntax, reason: "is not supported" });
+      return source satisfies never;
   }
 }

@@ -119,7 +119,22 @@ fn addState(graph: *Graph, state: StateId, comptime of: memo_room.Of, spent: u32
     for (memo.verify) |token| if (try verifier.allowed(token, limit)) words.set(out, token);
 }
 
+/// The nodes in lists of texts one by one, since many states have the same ones, and the others together.
 fn addListed(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    if (!graph.states.items[state].texts) return addPart(graph, state, spent, limit, out, verifier);
+    const known = graph.states.items[state];
+    const ids = &graph.memos.ids;
+    ids.clearRetainingCapacity();
+    for (graph.nodesOf(state)) |id| if (graph.nodes.items[id].kind != .texts) try ids.append(graph.gpa, id);
+    const others = try graph.internState(ids.items);
+    if (others != Graph.dead_state) try addPart(graph, others, spent, limit, out, verifier);
+    for (known.start..known.start + known.len) |at| {
+        const id = graph.state_items.items[at];
+        if (graph.nodes.items[id].kind == .texts) try addPart(graph, try graph.internState(&.{id}), spent, limit, out, verifier);
+    }
+}
+
+fn addPart(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
     const key: memo_room.Key = .{ .state = state, .of = .tokens };
     const memo = graph.memos.get(key) orelse made: {
         graph.memos.list.clearRetainingCapacity();

@@ -1,8 +1,8 @@
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { grammarCharactersMax, grammarDepthMax, repetitionMax } from "../../limits.ts";
-import { complementOf, type Range, rangesOf } from "../code-points.ts";
 import type { Embedding } from "../embedding.ts";
 import type { Refusal } from "../json-schema/schema.ts";
+import { codePoints, invert } from "../regex/code-points.ts";
 import {
   anyCharacter,
   choice,
@@ -123,7 +123,7 @@ class Parser {
   #class(): Expression | undefined {
     const cursor = this.#cursor;
     const negated = cursor.take("^");
-    const ranges: Range[] = [];
+    const ranges: (readonly [first: number, last: number])[] = [];
     while (!cursor.take("]")) {
       const first = this.#character("a class");
       if (first === undefined) return undefined;
@@ -138,8 +138,8 @@ class Parser {
       ranges.push([first, last]);
     }
     if (ranges.length === 0) return cursor.fail("a class has no members");
-    const members = rangesOf(ranges);
-    return { kind: "class", ranges: negated ? complementOf(members) : members };
+    const members = codePoints(ranges);
+    return { kind: "class", points: negated ? invert(members) : members };
   }
 
   #character(inside: string): number | undefined {

@@ -1,14 +1,14 @@
-import { everyCodePoint, type Ranges } from "../code-points.ts";
-import type { NodeId, RegexId } from "../ir.ts";
+import type { NodeId } from "../ir.ts";
+import { type CodePoints, everyPoint } from "../regex/code-points.ts";
+import type { Language } from "../regex/language.ts";
 
 /** What a rule of a text grammar stands for, whatever syntax it was written in. */
 export type Expression =
   /** Well-formed Unicode, maybe empty. */
   | { readonly kind: "text"; readonly text: string }
   /** One code point. */
-  | { readonly kind: "class"; readonly ranges: Ranges }
-  /** `empty`: it matches the empty text. `weight`: about as many positions as its automaton has. */
-  | { readonly kind: "regex"; readonly regex: RegexId; readonly empty: boolean; readonly weight: number }
+  | { readonly kind: "class"; readonly points: CodePoints }
+  | { readonly kind: "regular"; readonly language: Language }
   /** Something that is never empty, such as a token or a JSON value. */
   | { readonly kind: "node"; readonly node: NodeId }
   /** `at`: where it is referred to. */
@@ -30,7 +30,7 @@ export type Rules = ReadonlyMap<string, Rule>;
 
 export const empty: Expression = { kind: "text", text: "" };
 export const nothing: Expression = { kind: "choice", items: [] };
-export const anyCharacter: Expression = { kind: "class", ranges: everyCodePoint };
+export const anyCharacter: Expression = { kind: "class", points: everyPoint };
 
 export function sequence(items: readonly Expression[]): Expression {
   const flat = items.flatMap((item) => (item.kind === "sequence" ? item.items : isEmptyText(item) ? [] : [item]));

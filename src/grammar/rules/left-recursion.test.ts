@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { oneOf, type Random, seededRandom } from "../../../tests/fixtures/random.ts";
 import { accepts, symbolsOf } from "../../../tests/oracle/ir-acceptor.ts";
 import { irBuilder } from "../ir.ts";
+import { Languages } from "../regex/language.ts";
 import { choice, type Expression, type Rule, type Rules, repeat, sequence } from "./expression.ts";
 import { leftRecursive, lowerRules } from "./lower.ts";
 
@@ -80,7 +81,7 @@ test("rules that begin with themselves keep their language", () => {
     );
     if (leftRecursive(rules).length > 0) recursive++;
     const builder = irBuilder();
-    const node = lowerRules(builder, rules, "s", "rewritten");
+    const node = lowerRules({ builder, languages: new Languages() }, rules, "s", "rewritten");
     if (!node.ok) throw new Error(JSON.stringify(node.failure));
     const ir = builder.finish(node.value);
     const expected = derivable(rules).get("s") ?? new Set();

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { leftRecursionPartsMax } from "../../limits.ts";
-import type { IrBuilder } from "../ir.ts";
 import type { Refusal } from "../json-schema/schema.ts";
+import type { Languages } from "../regex/language.ts";
 import { choice, type Expression, empty, nothing, type Rule, type Rules, repeat, sequence } from "./expression.ts";
 import { isNullable, leftReferences, nullableRules } from "./nullable.ts";
 
@@ -14,11 +14,11 @@ import { isNullable, leftReferences, nullableRules } from "./nullable.ts";
  * What can be empty is first cut into its non-empty part and the empty text, so that no tail and no beginning hides another.
  */
 export function withoutLeftRecursion(
-  builder: IrBuilder,
+  languages: Languages,
   rules: Rules,
   sets: readonly (readonly string[])[],
 ): Result<Rules, Refusal> {
-  const rewriting = new Rewriting(builder, rules);
+  const rewriting = new Rewriting(languages, rules);
   for (const set of sets) {
     const [first = ""] = set;
     if (set.length > leftRecursionPartsMax) {
@@ -34,7 +34,7 @@ export function withoutLeftRecursion(
 type Step = { readonly target: string; readonly tail: Expression };
 
 class Rewriting {
-  readonly #builder: IrBuilder;
+  readonly #languages: Languages;
   readonly #given: Rules;
   readonly #nullable: ReadonlySet<string>;
   readonly #out: Map<string, Rule>;
@@ -43,8 +43,8 @@ class Rewriting {
   /** The rules of all sets. */
   readonly #rewritten = new Set<string>();
 
-  constructor(builder: IrBuilder, given: Rules) {
-    this.#builder = builder;
+  constructor(languages: Languages, given: Rules) {
+    this.#languages = languages;
     this.#given = given;
     this.#nullable = nullableRules(given);
     this.#out = new Map(given);
@@ -111,13 +111,8 @@ class Rewriting {
       case "class":
       case "node":
         return expression;
-      case "regex": {
-        if (!expression.empty) return expression;
-        const none = this.#builder.regex({ kind: "concat", items: [] });
-        const some = this.#builder.regex({ kind: "complement", item: none });
-        const regex = this.#builder.regex({ kind: "intersection", items: [expression.regex, some] });
-        return { kind: "regex", regex, empty: false, weight: expression.weight + 1 };
-      }
+      case "regular":
+        return { kind: "regular", language: this.#languages.nonEmpty(expression.language) };
       case "rule": {
         if (!this.#nullable.has(expression.name)) return expression;
         this.#nonEmpty.add(expression.name);

@@ -1,7 +1,9 @@
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { regularWeightMax } from "../../limits.ts";
-import type { IrBuilder, NodeId, RegexId } from "../ir.ts";
+import type { Embedding } from "../embedding.ts";
+import type { IrBuilder, NodeId } from "../ir.ts";
 import type { Refusal } from "../json-schema/schema.ts";
+import { type Language, type Languages, partsOf } from "../regex/language.ts";
 import { type Expression, type Rules, references } from "./expression.ts";
 import { withoutLeftRecursion } from "./left-recursion.ts";
 import { leftReferences, nullableRules } from "./nullable.ts";
@@ -12,7 +14,7 @@ import { components } from "./order.ts";
  * with itself is rewritten, or refused by its name.
  */
 export function lowerRules(
-  builder: IrBuilder,
+  { builder, languages }: Pick<Embedding, "builder" | "languages">,
   given: Rules,
   start: string,
   leftRecursion: "refused" | "rewritten",
@@ -29,8 +31,8 @@ export function lowerRules(
   if (first !== undefined && leftRecursion === "refused") {
     return fail({ pointer: given.get(first)?.at ?? "", keyword: first, reason: "begins with itself (left recursion)" });
   }
-  const rewritten = first === undefined ? ok(given) : withoutLeftRecursion(builder, given, recursive);
-  return rewritten.ok ? ok(new Lowering(builder, reachable(rewritten.value, start)).node(start)) : rewritten;
+  const rewritten = first === undefined ? ok(given) : withoutLeftRecursion(languages, given, recursive);
+  return rewritten.ok ? ok(new Lowering(builder, languages, reachable(rewritten.value, start)).node(start)) : rewritten;
 }
 
 function reachable(rules: Rules, start: string): Rules {
@@ -56,22 +58,26 @@ export function leftRecursive(rules: Rules): string[][] {
 
 class Lowering {
   readonly #builder: IrBuilder;
+  readonly #languages: Languages;
   readonly #rules: Rules;
-  /** Infinite for what is not regular. */
-  readonly #weights = new Map<string, number>();
+  readonly #weights = new Map<Language, number>();
+  readonly #known = new Map<Expression, Language>();
+  /** What rules are, those that are regular and small. */
+  readonly #regular = new Map<string, Language>();
   readonly #nodes = new Map<string, NodeId>();
-  readonly #regexes = new Map<string, RegexId>();
-  readonly #regexNodes = new Map<RegexId, NodeId>();
+  readonly #regexNodes = new Map<Language, NodeId>();
 
-  constructor(builder: IrBuilder, rules: Rules) {
+  constructor(builder: IrBuilder, languages: Languages, rules: Rules) {
     this.#builder = builder;
+    this.#languages = languages;
     this.#rules = rules;
     const used = new Map<string, string[]>();
-    for (const [name, { expression }] of rules)
+    for (const [name, { expression }] of rules) {
       used.set(
         name,
         [...references(expression)].map((reference) => reference.name),
       );
+    }
     // A rule comes after those it is made of, so nothing here is as deep as a chain of rules is long.
     for (const part of components(rules.keys(), (name) => used.get(name) ?? [])) this.#addPart(part, used);
   }
@@ -79,27 +85,20 @@ class Lowering {
   node(name: string): NodeId {
     const known = this.#nodes.get(name);
     if (known !== undefined) return known;
-    const regex = this.#regexes.get(name);
-    if (regex === undefined) throw new Error(`rule ${name} was not lowered`);
-    const node = this.#regexNode(regex);
-    this.#nodes.set(name, node);
-    return node;
+    const language = this.#regular.get(name);
+    if (language === undefined) throw new Error(`rule ${name} was not lowered`);
+    return this.#regexNode(language);
   }
 
   #addPart(part: readonly string[], used: ReadonlyMap<string, readonly string[]>): void {
     const [only = ""] = part;
     if (part.length === 1 && !used.get(only)?.includes(only)) {
-      const expression = this.#expression(only);
-      const weight = this.#weight(expression);
-      this.#weights.set(only, weight);
-      if (weight <= regularWeightMax && expression.kind !== "text") this.#regexes.set(only, this.#regex(expression));
-      else this.#nodes.set(only, this.#nodeOf(expression));
+      const language = this.#languageOf(this.#expression(only));
+      if (language !== undefined) this.#regular.set(only, language);
+      else this.#nodes.set(only, this.#nodeOf(this.#expression(only)));
       return;
     }
-    for (const name of part) {
-      this.#weights.set(name, Number.POSITIVE_INFINITY);
-      this.#nodes.set(name, this.#builder.reserveNode());
-    }
+    for (const name of part) this.#nodes.set(name, this.#builder.reserveNode());
     for (const name of part) {
       this.#builder.setNode(this.node(name), { kind: "sequence", items: [this.#nodeOf(this.#expression(name))] });
     }
@@ -111,140 +110,143 @@ class Lowering {
     return rule.expression;
   }
 
-  #weight(expression: Expression): number {
+  /** The language of what is regular and small. */
+  #languageOf(expression: Expression): Language | undefined {
+    const known = this.#known.get(expression);
+    if (known !== undefined) return known;
+    const language = this.#makeLanguage(expression);
+    // What is not regular is found out again at no more than the same price, as soon as one part says so.
+    if (language !== undefined) this.#known.set(expression, language);
+    return language;
+  }
+
+  #makeLanguage(expression: Expression): Language | undefined {
+    const languages = this.#languages;
     switch (expression.kind) {
       case "text":
-        return expression.text.length;
+        return expression.text.length <= regularWeightMax ? languages.literal(expression.text) : undefined;
       case "class":
-        return 1;
-      case "regex":
-        return expression.weight;
+        return languages.class(expression.points);
+      case "regular":
+        return this.#small(expression.language);
       case "node":
-        return Number.POSITIVE_INFINITY;
+        return undefined;
       case "rule":
-        return this.#weights.get(expression.name) ?? Number.POSITIVE_INFINITY;
+        return this.#regular.get(expression.name);
       case "sequence":
-      case "choice":
-        return expression.items.reduce((sum, item) => sum + this.#weight(item), 1);
-      case "repeat":
-        return this.#weight(expression.item) * Math.max(expression.max ?? expression.min, 1);
-      default:
-        return expression satisfies never;
-    }
-  }
-
-  #isRegular(expression: Expression): boolean {
-    return this.#weight(expression) <= regularWeightMax;
-  }
-
-  #regex(expression: Expression): RegexId {
-    const builder = this.#builder;
-    switch (expression.kind) {
-      case "text":
-        return builder.regex({
-          kind: "concat",
-          items: [...expression.text].map((character) => this.#character(character)),
-        });
-      case "class":
-        return builder.regex(expression);
-      case "regex":
-        return expression.regex;
-      case "rule":
-        return this.#regexes.get(expression.name) ?? this.#regex(this.#expression(expression.name));
-      case "sequence":
-        return builder.regex({ kind: "concat", items: expression.items.map((item) => this.#regex(item)) });
-      case "choice":
-        return builder.regex({ kind: "union", items: expression.items.map((item) => this.#regex(item)) });
-      case "repeat": {
-        const { min, max } = expression;
-        return builder.regex({ kind: "repeat", item: this.#regex(expression.item), min, max });
+      case "choice": {
+        if (expression.items.length > regularWeightMax) return undefined;
+        const parts: Language[] = [];
+        for (const item of expression.items) {
+          const part = this.#languageOf(item);
+          if (part === undefined) return undefined;
+          parts.push(part);
+        }
+        return this.#small(expression.kind === "choice" ? languages.union(parts) : languages.concat(parts));
       }
-      case "node":
-        throw new Error("a node is no regex");
+      case "repeat": {
+        const item = this.#languageOf(expression.item);
+        return item && this.#small(languages.repeat(item, expression.min, expression.max));
+      }
       default:
         return expression satisfies never;
     }
   }
 
-  #character(character: string): RegexId {
-    const point = character.codePointAt(0) ?? 0;
-    return this.#builder.regex({ kind: "class", ranges: [[point, point]] });
+  #small(language: Language): Language | undefined {
+    return this.#weight(language) <= regularWeightMax ? language : undefined;
+  }
+
+  /** About as many positions as its automaton has. Parts are weighed before the whole is made, so this is never deep. */
+  #weight(language: Language): number {
+    const known = this.#weights.get(language);
+    if (known !== undefined) return known;
+    const inner = partsOf(language).reduce((sum, part) => sum + this.#weight(part), 1);
+    const rounds = language.kind === "repeat" ? Math.max(language.max ?? language.min, 1) : 1;
+    const weight = inner * rounds;
+    this.#weights.set(language, weight);
+    return weight;
   }
 
   #nodeOf(expression: Expression): NodeId {
     const builder = this.#builder;
     if (expression.kind === "text") return builder.node({ kind: "bytes", bytes: utf8.encode(expression.text) });
-    if (expression.kind === "rule" && this.#nodes.has(expression.name)) return this.node(expression.name);
-    if (this.#isRegular(expression)) return this.#regexNode(this.#regex(expression));
+    if (expression.kind === "rule") return this.node(expression.name);
+    const language = this.#languageOf(expression);
+    if (language !== undefined) return this.#regexNode(language);
     switch (expression.kind) {
       case "node":
         return expression.node;
-      case "rule":
-        return this.node(expression.name);
-      case "class":
-      case "regex":
-        return this.#regexNode(this.#regex(expression));
+      case "regular":
+        return this.#regexNode(expression.language);
       case "sequence":
-        return builder.node({ kind: "sequence", items: this.#runs(expression.items).map((run) => this.#nodeOf(run)) });
-      case "choice": {
-        const regular = expression.items.filter((item) => this.#isRegular(item));
-        const others = expression.items.filter((item) => !this.#isRegular(item));
-        const groups = this.#groups(regular).map((items): Expression => ({ kind: "choice", items }));
-        return builder.node({ kind: "choice", items: [...groups, ...others].map((item) => this.#nodeOf(item)) });
-      }
+        return builder.node({ kind: "sequence", items: this.#runs(expression.items) });
+      case "choice":
+        return builder.node({ kind: "choice", items: this.#alternatives(expression.items) });
       case "repeat": {
         const { min, max } = expression;
         return builder.node({ kind: "repeat", item: this.#nodeOf(expression.item), min, max });
       }
+      case "class":
+        throw new Error("a class is always regular");
       default:
         return expression satisfies never;
     }
   }
 
-  /** The items of a sequence, those that make one small automaton together joined. */
-  #runs(items: readonly Expression[]): Expression[] {
-    const out: Expression[] = [];
+  /** The items of a sequence; neighbours that are one small automaton together are one. */
+  #runs(items: readonly Expression[]): NodeId[] {
+    const out: NodeId[] = [];
     let run: Expression[] = [];
+    let joined: Language | undefined;
     const flush = () => {
-      for (const group of this.#groups(run)) {
-        const [only] = group;
-        out.push(only !== undefined && group.length === 1 ? only : { kind: "sequence", items: group });
-      }
+      const [only] = run;
+      if (only !== undefined && run.length === 1) out.push(this.#nodeOf(only));
+      else if (joined !== undefined) out.push(this.#regexNode(joined));
       run = [];
+      joined = undefined;
     };
     for (const item of items) {
-      if (this.#isRegular(item)) {
-        run.push(item);
-        continue;
-      }
-      flush();
-      out.push(item);
+      const language = this.#languageOf(item);
+      const both = language && joined && this.#small(this.#languages.concat([joined, language]));
+      if (both === undefined) flush();
+      joined = both ?? language;
+      if (language === undefined) out.push(this.#nodeOf(item));
+      else run.push(item);
     }
     flush();
     return out;
   }
 
-  /** Cuts a list where it would grow too heavy. */
-  #groups(items: readonly Expression[]): Expression[][] {
-    const groups: Expression[][] = [];
-    let weight = Number.POSITIVE_INFINITY;
+  /** Those that are texts are one list, other regular ones one automaton. */
+  #alternatives(items: readonly Expression[]): NodeId[] {
+    const texts: Uint8Array[] = [];
+    const out: NodeId[] = [];
+    let joined: Language | undefined;
     for (const item of items) {
-      weight += this.#weight(item);
-      if (weight <= regularWeightMax) {
-        groups.at(-1)?.push(item);
+      if (item.kind === "text") {
+        texts.push(utf8.encode(item.text));
         continue;
       }
-      groups.push([item]);
-      weight = this.#weight(item) + 1;
+      const language = this.#languageOf(item);
+      if (language === undefined) {
+        out.push(this.#nodeOf(item));
+        continue;
+      }
+      const both = joined && this.#small(this.#languages.union([joined, language]));
+      if (both === undefined && joined !== undefined) out.push(this.#regexNode(joined));
+      joined = both ?? language;
     }
-    return groups;
+    if (joined !== undefined) out.push(this.#regexNode(joined));
+    if (texts.length > 0) out.push(this.#builder.node({ kind: "texts", texts }));
+    return out;
   }
 
-  #regexNode(regex: RegexId): NodeId {
-    const known = this.#regexNodes.get(regex);
+  #regexNode(language: Language): NodeId {
+    const known = this.#regexNodes.get(language);
     if (known !== undefined) return known;
-    const node = this.#builder.node({ kind: "regex", regex });
-    this.#regexNodes.set(regex, node);
+    const node = this.#builder.node({ kind: "regex", regex: this.#languages.emit(this.#builder, language) });
+    this.#regexNodes.set(language, node);
     return node;
   }
 }

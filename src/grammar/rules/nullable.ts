@@ -28,8 +28,8 @@ export function isNullable(expression: Expression, rules: ReadonlySet<string>): 
     case "class":
     case "node":
       return false;
-    case "regex":
-      return expression.empty;
+    case "regular":
+      return expression.language.nullable;
     case "rule":
       return rules.has(expression.name);
     case "sequence":

@@ -1,6 +1,6 @@
 import type { Embedding } from "../embedding.ts";
 import type { Marker, NodeId } from "../ir.ts";
-import { rawText, textOfLength } from "../raw-text.ts";
+import { rawText } from "../raw-text.ts";
 
 /** How a tag begins or ends. */
 export type Edge =
@@ -8,7 +8,7 @@ export type Edge =
   | { readonly kind: "token"; readonly token: number };
 
 /** The nodes that formats are made of. */
-export function piecesOf({ builder, controlToken }: Embedding) {
+export function piecesOf({ builder, languages, controlToken }: Embedding) {
   const sequence = (...items: NodeId[]) => builder.node({ kind: "sequence", items });
   const choice = (items: readonly NodeId[]) => builder.node({ kind: "choice", items });
   const repeat = (item: NodeId, min: number, max?: number) => builder.node({ kind: "repeat", item, min, max });
@@ -25,8 +25,8 @@ export function piecesOf({ builder, controlToken }: Embedding) {
   const edge = (item: Edge) => (item.kind === "text" ? marker(item.text) : token(item.token));
 
   const freeText = (until: readonly string[], charactersMax?: number) => {
-    const within = charactersMax === undefined ? undefined : textOfLength(builder, 0, charactersMax);
-    return rawText(builder, [...new Set(until)].map(markerOf), within);
+    const within = charactersMax === undefined ? undefined : languages.repeat(languages.anyPoint, 0, charactersMax);
+    return rawText({ builder, languages }, [...new Set(until)].map(markerOf), within);
   };
 
   /** `item` once or, `many`, again and again, with free text around it; where one is needed, nothing stands before it. */
