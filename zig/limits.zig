@@ -31,6 +31,12 @@ pub const scheduler = struct {
     pub const draft_tokens = model.replicated_rows_max - 1;
     /// Rows of a decoding pass up to which drafts are taken along: beyond, a row costs about what it saves.
     pub const draft_rows = 8;
+    /// Sequences kept for prompts that begin alike, bytes of cache that they may fill, and the tokens below which computing anew is as good.
+    pub const kept_sequences = 32;
+    pub const kept_bytes_default = 1 << 30;
+    pub const kept_tokens_min = 32;
+    /// Tokens of an answer that a request reserves memory for; a longer one grows.
+    pub const output_tokens = 1024;
     /// Bytes of a reason that is told to people.
     pub const message_bytes = 256;
 

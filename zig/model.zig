@@ -108,6 +108,11 @@ pub const Model = struct {
         return .create(&model.cache);
     }
 
+    /// See `Sequence.share`.
+    pub fn sequenceShare(_: *Model, sequence: *const Sequence, len: u32) error{OutOfMemory}!*Sequence {
+        return sequence.share(len);
+    }
+
     pub fn sequenceDestroy(_: *Model, sequence: *Sequence) void {
         sequence.destroy();
     }

@@ -11,6 +11,7 @@ pub const sampler = @import("scheduler/sampler.zig");
 test {
     _ = @import("scheduler/backend.zig");
     _ = @import("scheduler/event.zig");
+    _ = @import("scheduler/kept.zig");
     _ = @import("scheduler/loop.zig");
     _ = @import("scheduler/loop_test.zig");
     _ = @import("scheduler/noise.zig");

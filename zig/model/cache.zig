@@ -29,6 +29,15 @@ pub const Shape = struct {
         return shape.headElements() * shape.heads_kv * shape.layers;
     }
 
+    /// A page ends with the number of sequences that hold it.
+    fn allocElements(shape: *const Shape) usize {
+        return shape.pageElements() + @sizeOf(u32) / @sizeOf(f16);
+    }
+
+    fn holders(shape: *const Shape, page: Page) *align(2) u32 {
+        return @ptrCast(page + shape.pageElements());
+    }
+
     pub fn keys(shape: *const Shape, page: Page, layer: u32, head_kv: u32) [*]f16 {
         return page + (@as(usize, layer) * shape.heads_kv + head_kv) * shape.headElements();
     }
@@ -65,16 +74,20 @@ pub const Cache = struct {
     fn take(cache: *Cache) error{OutOfMemory}!Page {
         if (cache.pages_used >= cache.pages_max) return error.OutOfMemory;
         const page = cache.spare.pop() orelse blk: {
-            const new = try cache.gpa.alignedAlloc(f16, .@"64", cache.shape.pageElements());
+            const new = try cache.gpa.alignedAlloc(f16, .@"64", cache.shape.allocElements());
             // Slots that no token has filled are multiplied by zero, which only a finite number survives.
             @memset(new, 0);
             break :blk new.ptr;
         };
         cache.pages_used += 1;
+        cache.shape.holders(page).* = 1;
         return page;
     }
 
     fn give(cache: *Cache, page: Page) void {
+        const holders = cache.shape.holders(page);
+        holders.* -= 1;
+        if (holders.* > 0) return;
         cache.pages_used -= 1;
         if (cache.spare.items.len >= limits.cache_spare_pages) return cache.free(page);
         cache.spare.append(cache.gpa, page) catch |err| switch (err) {
@@ -83,7 +96,7 @@ pub const Cache = struct {
     }
 
     fn free(cache: *Cache, page: Page) void {
-        cache.gpa.free(page[0..cache.shape.pageElements()]);
+        cache.gpa.free(page[0..cache.shape.allocElements()]);
     }
 };
 
@@ -99,13 +112,31 @@ pub const Sequence = struct {
         return sequence;
     }
 
+    /// Another sequence that begins with the first tokens of this one: as many as fill whole pages, up to `len`. Those pages are held by both;
+    /// neither writes them, since both only grow.
+    pub fn share(sequence: *const Sequence, len: u32) error{OutOfMemory}!*Sequence {
+        const cache = sequence.cache;
+        const pages = sequence.pages.items[0 .. @min(len, sequence.len) / page_tokens];
+        const other: *Sequence = try .create(cache);
+        errdefer other.destroy();
+        try other.pages.appendSlice(cache.gpa, pages);
+        for (pages) |page| cache.shape.holders(page).* += 1;
+        other.len = @intCast(pages.len * page_tokens);
+        return other;
+    }
+
+    /// Of its pages, also those that others hold too.
+    pub fn bytes(sequence: *const Sequence) usize {
+        return sequence.pages.items.len * sequence.cache.shape.pageElements() * @sizeOf(f16);
+    }
+
     pub fn destroy(sequence: *Sequence) void {
         sequence.truncate(0);
         sequence.pages.deinit(sequence.cache.gpa);
         sequence.cache.gpa.destroy(sequence);
     }
 
-    /// Forgets all tokens from `len` on.
+    /// Forgets all tokens from `len` on, none of them shared.
     pub fn truncate(sequence: *Sequence, len: u32) void {
         std.debug.assert(len <= sequence.len);
         sequence.len = len;
@@ -165,4 +196,27 @@ test "heads of a page do not overlap" {
         for (shape.values(memory.ptr, @intCast(layer), @intCast(head))[0 .. shape.valueStride() * page_tokens]) |*value| value.* += 1;
     };
     for (memory) |element| try std.testing.expectEqual(1, element);
+}
+
+test "shared pages live as long as one sequence holds them" {
+    const gpa = std.testing.allocator;
+    const shape: Shape = .{ .layers = 1, .heads_kv = 1, .key_length = 8, .value_length = 8 };
+    var cache: Cache = .init(gpa, shape, 1 << 20);
+    defer cache.deinit();
+    const first: *Sequence = try .create(&cache);
+    try first.reserve(3 * page_tokens);
+    first.len = 2 * page_tokens + 3;
+    const page = cache.bytes() / 3;
+    const second = try first.share(2 * page_tokens + 2);
+    defer second.destroy();
+    try std.testing.expectEqual(2 * page_tokens, second.len);
+    try std.testing.expectEqual(3 * page, cache.bytes());
+    try second.reserve(2 * page_tokens + 1);
+    try std.testing.expectEqual(4 * page, cache.bytes());
+    try std.testing.expect(second.pages.items[2] != first.pages.items[2]);
+    first.destroy();
+    try std.testing.expectEqual(3 * page, cache.bytes());
+    const third = try second.share(page_tokens - 1);
+    defer third.destroy();
+    try std.testing.expectEqual(0, third.len);
 }

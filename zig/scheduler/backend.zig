@@ -51,6 +51,29 @@ pub const Backend = union(enum) {
         }
     }
 
+    /// A sequence of its own that begins with the first `len` tokens of another, or somewhat fewer.
+    pub fn sequenceShare(backend: Backend, sequence: Sequence, len: u32) error{OutOfMemory}!Sequence {
+        return switch (backend) {
+            .noise => |noise| .{ .noise = try noise.sequenceShare(sequence.noise, len) },
+            .model => |model| .{ .model = try model.sequenceShare(sequence.model, len) },
+        };
+    }
+
+    /// Tokens.
+    pub fn sequenceLen(_: Backend, sequence: Sequence) u32 {
+        return switch (sequence) {
+            .noise => |own| @intCast(own.tokens.items.len),
+            .model => |own| own.len,
+        };
+    }
+
+    pub fn sequenceBytes(_: Backend, sequence: Sequence) usize {
+        return switch (sequence) {
+            .noise => |own| own.tokens.items.len * @sizeOf(u32),
+            .model => |own| own.bytes(),
+        };
+    }
+
     /// Forgets the last tokens of a sequence.
     pub fn sequenceDrop(backend: Backend, sequence: Sequence, tokens: u32) void {
         switch (backend) {

@@ -18,6 +18,8 @@ pub const Options = struct {
     queue_max: u32 = limits.queue_requests,
     /// Tokens of a sequence, where the model's own context is to be cut.
     context_max: u32 = std.math.maxInt(u32),
+    /// Bytes of cache that sequences of finished requests may fill; 0 keeps none.
+    kept_bytes: usize = limits.kept_bytes_default,
     /// A power of two.
     ring_bytes: u32 = limits.ring_bytes,
 };
@@ -45,7 +47,9 @@ pub const Scheduler = struct {
     /// The slot whose prompt had the last chunk.
     prompted: usize = 0,
     running: std.atomic.Value(u32) = .init(0),
+    /// Of the running requests, and of all sequences.
     cache_bytes: std.atomic.Value(usize) = .init(0),
+    cache_total_bytes: std.atomic.Value(usize) = .init(0),
 
     /// Does not run yet. Borrows backend and vocabulary, which have the same number of tokens.
     pub fn create(gpa: Allocator, backend: Backend, vocabulary: *const Vocabulary, options: Options) error{ OutOfMemory, NoSockets }!*Scheduler {
@@ -53,7 +57,7 @@ pub const Scheduler = struct {
         std.debug.assert(options.slots > 0 and options.slots <= limits.slots_max);
         const self = try gpa.create(Scheduler);
         errdefer gpa.destroy(self);
-        var shared: slots.Shared = try .init(gpa, backend, vocabulary, @min(options.context_max, backend.contextMax()));
+        var shared: slots.Shared = try .init(gpa, backend, vocabulary, @min(options.context_max, backend.contextMax()), options.kept_bytes);
         errdefer shared.deinit();
         const words = vocabulary.words();
         const logits = try stdx.allocPages(f32, gpa, options.slots * @as(usize, vocabulary.count));
@@ -161,12 +165,15 @@ pub const Scheduler = struct {
         if (self.decode()) progress = true;
         if (self.prefill()) progress = true;
         var running: u32 = 0;
+        var cache_bytes: usize = 0;
         for (self.slots) |*slot| {
             _ = slot.settle(&self.ring);
             if (slot.phase != .free) running += 1;
+            if (slot.sequence) |sequence| cache_bytes += self.shared.backend.sequenceBytes(sequence);
         }
         self.running.store(running, .monotonic);
-        self.cache_bytes.store(self.shared.backend.cacheBytes(), .monotonic);
+        self.cache_bytes.store(cache_bytes, .monotonic);
+        self.cache_total_bytes.store(self.shared.backend.cacheBytes(), .monotonic);
         if (self.ring.publish()) self.wake.ring();
         return progress;
     }
@@ -186,12 +193,12 @@ pub const Scheduler = struct {
             spare -= item.outputs - 1;
         }
         // One step is shorter than anyone waits for a cancelled one.
-        if (self.shared.backend.forward(items[0..count], &never)) |_| {
+        if (self.forward(items[0..count], &never)) |_| {
             for (members[0..count]) |slot| slot.decoded();
         } else |_| {
             // One sequence may have no room left; it must not end the others.
             for (members[0..count], items[0..count]) |slot, item|
-                if (self.shared.backend.forward(&.{item}, &never)) |_| slot.decoded() else |err| slot.fail(reasonOf(err));
+                if (self.forward(&.{item}, &never)) |_| slot.decoded() else |err| slot.fail(reasonOf(err));
         }
         return true;
     }
@@ -209,7 +216,7 @@ pub const Scheduler = struct {
             const tokens = slot.chunk(if (others) limits.chunk_shared_tokens else limits.chunk_alone_tokens);
             const is_last = slot.computed + tokens.len == slot.request.tokens.len;
             const item: Backend.Item = .{ .sequence = slot.sequence.?, .tokens = tokens, .logits = if (is_last) slot.logits.ptr else null };
-            if (self.shared.backend.forward(&.{item}, &slot.request.cancelled)) |_| slot.prefilled(@intCast(tokens.len)) else |err| switch (err) {
+            if (self.forward(&.{item}, &slot.request.cancelled)) |_| slot.prefilled(@intCast(tokens.len)) else |err| switch (err) {
                 // The next round finds the flag and finishes the request.
                 error.Cancelled => {},
                 else => slot.fail(reasonOf(err)),
@@ -217,6 +224,14 @@ pub const Scheduler = struct {
             return true;
         }
         return false;
+    }
+
+    /// What is kept for others makes room for those that run.
+    fn forward(self: *Scheduler, items: []const Backend.Item, stop: *const std.atomic.Value(bool)) Backend.Error!void {
+        while (true) return self.shared.backend.forward(items, stop) catch |err| {
+            if (err == error.OutOfMemory and self.shared.kept.dropOldest()) continue;
+            return err;
+        };
     }
 
     fn reasonOf(err: Backend.Error) []const u8 {

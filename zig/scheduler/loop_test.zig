@@ -205,7 +205,7 @@ test "cancelled while waiting, reading and writing" {
     for (log.seen[1..4]) |seen| try std.testing.expectEqual(event.Reason.cancelled, seen.finish.?.reason);
     try std.testing.expect(log.seen[1].finish.?.completion_tokens > 0);
     try std.testing.expectEqual(0, log.seen[2].finish.?.completion_tokens);
-    try std.testing.expectEqual(0, world.noise.cacheBytes());
+    try std.testing.expectEqual(0, world.scheduler.cache_bytes.load(.monotonic));
     try std.testing.expectEqual(0, world.scheduler.running.load(.monotonic));
 }
 
@@ -243,6 +243,39 @@ test "a reader that stops parks the streams, and loses nothing" {
                 try std.testing.expectEqual(event.Reason.length, found.finish.?.reason);
             }
         }
+    }
+}
+
+test "a prompt that begins as an earlier conversation is not computed again, and its text is the same" {
+    var prompt: [200]u32 = undefined;
+    for (&prompt, 0..) |*token, i| token.* = @intCast(i % 200);
+    for ([_]usize{ 0, 1 << 20 }) |kept_bytes| {
+        var log: Log = .{};
+        defer log.deinit();
+        const world: World = try .init(.{ .kept_bytes = kept_bytes });
+        defer world.deinit();
+        var first = requestOf(1, prompt[0..120]);
+        try world.scheduler.submit(&first);
+        try world.settle(&log);
+        var next_turn: [160]u32 = undefined;
+        @memcpy(next_turn[0..120], prompt[0..120]);
+        for (next_turn[120..140], 0..) |*token, i| token.* = try std.fmt.parseInt(u32, log.seen[1].text.items[2 * i ..][0..2], 16);
+        @memcpy(next_turn[140..], prompt[0..20]);
+        // The next turn, the same question again (beside it), one that begins alike, and one that does not.
+        var requests = [_]Request{ requestOf(2, &next_turn), requestOf(3, prompt[0..120]), requestOf(4, prompt[0..100]), requestOf(5, prompt[1..100]) };
+        for (&requests) |*request| {
+            request.params.seed = 1;
+            try world.scheduler.submit(request);
+        }
+        try world.settle(&log);
+        const expected: [4]u32 = if (kept_bytes == 0) .{ 0, 0, 0, 0 } else .{ 139, 119, 99, 0 };
+        for (expected, 2..) |cached, handle| {
+            try std.testing.expectEqual(cached, log.seen[handle].finish.?.cached_tokens);
+            try std.testing.expectEqual(20, log.seen[handle].finish.?.completion_tokens);
+        }
+        try std.testing.expectEqualStrings(log.seen[1].text.items, log.seen[3].text.items);
+        try std.testing.expectEqual(0, world.scheduler.cache_bytes.load(.monotonic));
+        try std.testing.expectEqual(kept_bytes == 0, world.scheduler.cache_total_bytes.load(.monotonic) == 0);
     }
 }
 

@@ -72,6 +72,14 @@ pub const Noise = struct {
         return sequence;
     }
 
+    pub fn sequenceShare(noise: *Noise, sequence: *const Sequence, len: u32) error{OutOfMemory}!*Sequence {
+        const other = try noise.sequenceCreate();
+        errdefer noise.sequenceDestroy(other);
+        try other.tokens.appendSlice(noise.gpa, sequence.tokens.items[0..len]);
+        noise.cached_tokens += len;
+        return other;
+    }
+
     pub fn sequenceDestroy(noise: *Noise, sequence: *Sequence) void {
         noise.cached_tokens -= sequence.tokens.items.len;
         sequence.tokens.deinit(noise.gpa);

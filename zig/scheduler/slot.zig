@@ -6,6 +6,7 @@ const limits = @import("../limits.zig").scheduler;
 const Vocabulary = @import("../vocabulary.zig").Vocabulary;
 const Backend = @import("backend.zig").Backend;
 const event = @import("event.zig");
+const Kept = @import("kept.zig").Kept;
 const Request = @import("request.zig").Request;
 const Ring = @import("ring.zig").Ring;
 const Sampler = @import("sampler.zig").Sampler;
@@ -19,12 +20,13 @@ pub const Shared = struct {
     /// Tokens of a sequence.
     context_max: u32,
     sampler: Sampler,
+    kept: Kept,
     /// Every token that may be written where there is no grammar. (words)
     free_mask: []u32,
     /// Two masks of scratch. (2, words)
     scratch: [2][]u32,
 
-    pub fn init(gpa: Allocator, backend: Backend, vocabulary: *const Vocabulary, context_max: u32) error{OutOfMemory}!Shared {
+    pub fn init(gpa: Allocator, backend: Backend, vocabulary: *const Vocabulary, context_max: u32, kept_bytes: usize) error{OutOfMemory}!Shared {
         var sampler: Sampler = try .init(gpa, vocabulary.count);
         errdefer sampler.deinit(gpa);
         const words = vocabulary.words();
@@ -39,12 +41,14 @@ pub const Shared = struct {
             .vocabulary = vocabulary,
             .context_max = context_max,
             .sampler = sampler,
+            .kept = .{ .gpa = gpa, .backend = backend, .bytes_max = kept_bytes },
             .free_mask = masks[0..words],
             .scratch = .{ masks[words .. 2 * words], masks[2 * words ..] },
         };
     }
 
     pub fn deinit(shared: *Shared) void {
+        shared.kept.deinit();
         shared.gpa.free(shared.free_mask.ptr[0 .. 3 * shared.free_mask.len]);
         shared.sampler.deinit(shared.gpa);
     }
@@ -68,10 +72,11 @@ pub const Slot = struct {
     matcher: ?*grammar.Matcher = null,
     /// The model's own logits, kept where log-probabilities are asked for and the row may be changed before the draw.
     model_logits: ?[]f32 = null,
-    /// Tokens written, kept for penalties only.
+    /// Tokens written.
     output: std.ArrayList(u32) = .empty,
-    /// Prompt tokens computed.
+    /// Prompt tokens computed, and how many of them had been before.
     computed: u32 = 0,
+    cached: u32 = 0,
     /// Tokens written, the last of them, and how many there may be.
     generated: u32 = 0,
     last: u32 = event.none,
@@ -128,16 +133,19 @@ pub const Slot = struct {
         const gpa = slot.shared.gpa;
         const request = slot.request;
         try slot.outbox.reserve(gpa);
-        slot.sequence = try slot.shared.backend.sequenceCreate();
+        const sequence = try slot.shared.kept.begin(request.tokens);
+        slot.sequence = sequence;
+        slot.cached = slot.shared.backend.sequenceLen(sequence);
+        slot.computed = slot.cached;
         if (request.program) |program| slot.matcher = try .create(gpa, program, request.stop_tokens);
-        if (request.params.hasPenalties()) try slot.output.ensureTotalCapacity(gpa, slot.generated_max);
+        try slot.output.ensureTotalCapacity(gpa, @min(slot.generated_max, limits.output_tokens));
         const changes = request.step or request.biases.len > 0 or request.params.hasPenalties();
         if (request.logprobs != null and changes) slot.model_logits = try gpa.alloc(f32, slot.logits.len);
     }
 
     fn discard(slot: *Slot) void {
         const gpa = slot.shared.gpa;
-        if (slot.sequence) |sequence| slot.shared.backend.sequenceDestroy(sequence);
+        if (slot.sequence) |sequence| slot.keep(sequence);
         if (slot.matcher) |matcher| matcher.destroy();
         if (slot.model_logits) |row| gpa.free(row);
         slot.output.deinit(gpa);
@@ -145,6 +153,21 @@ pub const Slot = struct {
         slot.matcher = null;
         slot.model_logits = null;
         slot.output = .empty;
+    }
+
+    /// Leaves the sequence to those whose prompt begins as this conversation does.
+    fn keep(slot: *Slot, sequence: Backend.Sequence) void {
+        const shared = slot.shared;
+        const prompt = slot.request.tokens[0..slot.computed];
+        // The last token written has not been computed, or as part of a draft, which is as good as not.
+        const written = slot.output.items[0..slot.output.items.len -| 1];
+        const tokens = std.mem.concat(shared.gpa, u32, &.{ prompt, written }) catch return shared.backend.sequenceDestroy(sequence);
+        defer shared.gpa.free(tokens);
+        const len = shared.backend.sequenceLen(sequence);
+        // After a failure in between it may be shorter.
+        if (len < tokens.len) return shared.backend.sequenceDestroy(sequence);
+        shared.backend.sequenceDrop(sequence, len - @as(u32, @intCast(tokens.len)));
+        shared.kept.put(sequence, tokens);
     }
 
     pub fn deinit(slot: *Slot) void {
@@ -309,7 +332,7 @@ pub const Slot = struct {
         const gpa = slot.shared.gpa;
         slot.generated += 1;
         slot.last = token;
-        if (request.params.hasPenalties()) slot.output.appendAssumeCapacity(token);
+        try slot.output.append(gpa, token);
         if (request.isStop(token) and (if (slot.matcher) |matcher| matcher.acceptsEnd() else true)) return slot.finish(.stop_token);
         if (request.logprobs != null) try slot.outbox.add(gpa, request.handle, .token, event.Token{
             .head = undefined,
@@ -355,7 +378,7 @@ pub const Slot = struct {
             .reason = reason,
             .closed_by_rule = @intFromBool(slot.closed_by_rule),
             .prompt_tokens = @intCast(slot.request.tokens.len),
-            .cached_tokens = 0,
+            .cached_tokens = slot.cached,
             .completion_tokens = slot.generated,
             .prompt_ms = @floatCast(slot.prompted_ms - slot.begun_ms),
             .completion_ms = @floatCast(nowMs() - slot.prompted_ms),
