@@ -3,8 +3,8 @@
  * bug to report, or if too few bodies reach the model for the run to mean anything.
  */
 import { defineCommand } from "citty";
-import { fuzz as sendFuzz } from "../tests/fixtures/fuzz.ts";
-import { modelPath, startTenon } from "../tests/fixtures/running.ts";
+import { fuzz as sendFuzz, startFuzzed } from "../tests/fixtures/fuzz.ts";
+import { modelPath } from "../tests/fixtures/running.ts";
 import { wholeNumber } from "./arguments.ts";
 import { rounded } from "./statistics.ts";
 
@@ -31,7 +31,7 @@ export const fuzz = defineCommand({
     const vocabulary = modelPath(args.vocabulary);
     if (vocabulary === undefined) throw new Error(`there is no model file ${args.vocabulary}`);
     const startMs = performance.now();
-    const tenon = await startTenon(["-m", "noise", "--vocabulary", vocabulary, "--context", "1024"]);
+    const tenon = await startFuzzed(vocabulary);
     const report = await sendFuzz(tenon.server.url, {
       bodies: wholeNumber("bodies", args.bodies),
       seed: wholeNumber("seed", args.seed),

@@ -45,7 +45,8 @@ export const load = defineCommand({
     serving.process.kill("SIGTERM");
     const code = await serving.process.exited;
 
-    const stopping = await serveSource([...flags, "--queue", `${clients}`]);
+    // What was taken may need longer than most operators would wait.
+    const stopping = await serveSource([...flags, "--queue", `${clients}`, "--stop-grace", "600"]);
     const stopFaults = await stopUnderLoad(stopping, clients, random);
 
     const boundKept = samples.every(({ running, queued }) => running <= slots && queued <= queue);

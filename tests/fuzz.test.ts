@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { fuzz } from "./fixtures/fuzz.ts";
-import { modelPath, startTenon } from "./fixtures/running.ts";
+import { fuzz, startFuzzed } from "./fixtures/fuzz.ts";
+import { modelPath } from "./fixtures/running.ts";
 
 const vocabulary = modelPath("SmolLM2-135M-Instruct.Q4_1.gguf");
 
@@ -9,7 +9,7 @@ test.skipIf(vocabulary === undefined)(
   async () => {
     const seed = Number(process.env["TENON_SEED"] ?? Date.now() % 2 ** 31);
     console.log(`seed ${seed}`);
-    const tenon = await startTenon(["-m", "noise", "--vocabulary", vocabulary ?? "", "--context", "1024"]);
+    const tenon = await startFuzzed(vocabulary ?? "");
     const bodies = 1000;
     const report = await fuzz(tenon.server.url, { seed, bodies, clients: 8 });
     expect(report.faults).toEqual([]);

@@ -32,7 +32,7 @@ run(
 run(
   "SIGTERM under load loses nothing that was taken, and takes nothing more",
   async () => {
-    const serving = await serveSource([...flags, "--queue", "64"]);
+    const serving = await serveSource([...flags, "--queue", "64", "--stop-grace", "100"]);
     expect(await stopUnderLoad(serving, 48, seededRandom())).toEqual([]);
   },
   120_000,
