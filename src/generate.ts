@@ -50,7 +50,7 @@ export async function generate(
   }
   const prompt = model.render(request);
   if (!prompt.ok) return prompt;
-  const constrained = model.constrain(request);
+  const constrained = model.constrain(request, prompt.value);
   if (!constrained.ok) return constrained;
   const { constraint, relaxed, ir, stopTokens, failureOf } = constrained.value;
 

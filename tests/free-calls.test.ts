@@ -137,8 +137,8 @@ function requestOf(fields: Fields): Request {
 function unconstrained(model: Model): Model {
   return {
     ...model,
-    constrain(request) {
-      const constrained = model.constrain(request);
+    constrain(request, prompt) {
+      const constrained = model.constrain(request, prompt);
       return constrained.ok ? ok({ ...constrained.value, constraint: "none", ir: undefined }) : constrained;
     },
   };
@@ -172,7 +172,8 @@ async function openModel(flags: readonly string[]): Promise<Disposable & { reado
 
 /** Tokens that a call may take in any case: its shortest form, and its opening written in as many tokens as it has letters. */
 function shortestCall(model: Model): number {
-  const { ir } = unwrap(model.constrain(requestOf({ seed: 0, tool_choice: "required" })));
+  const request = requestOf({ seed: 0, tool_choice: "required" });
+  const { ir } = unwrap(model.constrain(request, unwrap(model.render(request))));
   if (ir === undefined) throw new Error("a forced call without a grammar");
   using grammar = unwrap(model.engine.compile(ir));
   return grammar.costMin + 40;

@@ -15,6 +15,8 @@ import { grammarTokens } from "../tokenizer/grammar-tokens.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { CallableTool, Dialect } from "./dialect.ts";
 import { framer } from "./frame.ts";
+import { thinker } from "./thinker.ts";
+import type { Thoughts } from "./thoughts.ts";
 
 /** What may be said in answer to a request that does not contradict itself, as a grammar. A schema that cannot be enforced is a failure with its place. */
 export function constrain(request: Request, context: ConstrainContext): Result<Constrained, Failure> {
@@ -38,6 +40,8 @@ export type ConstrainContext = {
   /** Where a request says nothing: what is pinned of a call that is not forced, "schema" by default, and whether tools' schemas are widened. */
   readonly toolStrict?: ToolStrict;
   readonly relaxTools?: boolean;
+  /** That may come before the answer, and inside of one that is not forced. */
+  readonly thoughts?: Thoughts | undefined;
 };
 
 export type Constrained = {
@@ -54,14 +58,18 @@ export type Constrained = {
 /** The same before it is encoded. */
 export function grammarOf(
   request: Request,
-  { dialect, tokenizer, callsMax, toolStrict = "schema", relaxTools = false }: ConstrainContext,
+  { dialect, tokenizer, callsMax, thoughts, toolStrict = "schema", relaxTools = false }: ConstrainContext,
 ): Result<{ readonly constraint: Constraint; readonly ir: Ir | undefined; readonly sources: Sources }, Failure> {
   const { tools, toolChoice, answer, policy } = request;
   const builder = irBuilder();
   const sources: Sources = [];
   const writing = { builder, tokenizer, policy, sources };
-  const finish = (constraint: Constraint, root: NodeId) => ok({ constraint, ir: builder.finish(root), sources });
-  const { channel, choice } = framer(builder, tokenizer);
+  const { channel, choice, freeText } = framer(builder, tokenizer);
+  const thinking = thinker(builder, tokenizer, thoughts);
+  const enforced = (root: NodeId) =>
+    ok({ constraint: "enforced", ir: builder.finish(thinking.before(root)), sources } as const);
+  const free = (constraint: Constraint, root: NodeId) =>
+    ok({ constraint, ir: builder.finish(thinking.around(root)), sources });
 
   let fitting: NodeId | undefined;
   if (answer.kind !== "text") {
@@ -71,16 +79,12 @@ export function grammarOf(
   }
   const offered = offeredTools(request);
   if (offered.length === 0) {
-    if (fitting !== undefined) return finish("enforced", fitting);
-    if (tools.length === 0) return ok({ constraint: "none", ir: undefined, sources });
-    return finish(
-      "triggered",
-      dialect.none(
-        builder,
-        tokenizer,
-        tools.map(({ name }) => name),
-      ),
-    );
+    if (fitting !== undefined) return enforced(fitting);
+    const names = tools.map(({ name }) => name);
+    if (names.length > 0) return free("triggered", dialect.none(builder, { tokenizer, tags: thoughts, names }));
+    // Only to tell thoughts from text: nothing is masked.
+    if (thoughts !== undefined) return free("none", freeText([], { tags: thoughts }));
+    return ok({ constraint: "none", ir: undefined, sources });
   }
   // Where a call is forced, nothing of it is left open.
   const pinsAll = (request.toolStrict ?? toolStrict) === "schema" || isForced(toolChoice);
@@ -97,10 +101,11 @@ export function grammarOf(
     tools: callable,
     style: jsonStyle(policy),
     callsMax: Math.min(single ? 1 : callsMax, dialect.callsMax),
+    tags: thoughts,
   };
-  if (isForced(toolChoice)) return finish("enforced", dialect.calls(builder, frame));
-  if (fitting !== undefined) return finish("enforced", choice(dialect.calls(builder, frame), fitting));
-  return finish("triggered", dialect.auto(builder, frame));
+  if (isForced(toolChoice)) return enforced(dialect.calls(builder, frame));
+  if (fitting !== undefined) return enforced(choice(dialect.calls(builder, frame), fitting));
+  return free("triggered", dialect.auto(builder, frame));
 }
 
 /** Where the origins of values lie: schema after schema, each with the pointers of its places, and of what was widened in it. */

@@ -1,5 +1,6 @@
 import type { IrBuilder, JsonStyle, NodeId, ValueId } from "../grammar/ir.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import type { Tags } from "./thoughts.ts";
 
 /** How one family of models writes tool calls, said once: its grammar with the channels, its markers and its history. */
 export type Dialect = {
@@ -22,7 +23,10 @@ export type Dialect = {
   /** The node of a whole answer, in which text may stand before, between and after calls as the format allows. */
   auto(builder: IrBuilder, frame: CallFrame): NodeId;
   /** The node of text in which no call of these tools can begin. */
-  none(builder: IrBuilder, tokenizer: Tokenizer, names: readonly string[]): NodeId;
+  none(
+    builder: IrBuilder,
+    frame: Pick<CallFrame, "tokenizer" | "tags"> & { readonly names: readonly string[] },
+  ): NodeId;
 };
 
 export type CallFrame = {
@@ -32,6 +36,8 @@ export type CallFrame = {
   /** Of the arguments. */
   readonly style: JsonStyle;
   readonly callsMax: number;
+  /** Of thoughts in the text between calls. */
+  readonly tags: Tags | undefined;
 };
 
 export type CallableTool =

@@ -1,6 +1,7 @@
 import type { ChannelName, IrBuilder, Marker, NodeId } from "../grammar/ir.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { CallableTool, CallFrame } from "./dialect.ts";
+import type { Tags } from "./thoughts.ts";
 
 /** The pieces that frames of calls are made of, in the terms of the IR. */
 export function framer(builder: IrBuilder, tokenizer: Tokenizer) {
@@ -13,17 +14,34 @@ export function framer(builder: IrBuilder, tokenizer: Tokenizer) {
   const optional = (text: string) => channel("markup", repeat(bytes(text), 0, 1));
   const marker = (text: string) => channel("markup", builder.node({ kind: "marker", ...markerOf(tokenizer, text) }));
 
-  /** Text as the model likes it, control tokens included, in which no marker is completed and which does not begin as barred. */
-  const freeText = (markers: readonly string[], barred: readonly string[] = []) =>
+  /** Bytes as the model likes them, control tokens included. */
+  const text = (name: ChannelName, markers: readonly string[], barred: readonly string[] = []) =>
     channel(
-      "text",
+      name,
       builder.node({
         kind: "text",
-        until: markers.map((text) => markerOf(tokenizer, text)),
-        barred: barred.map((text) => utf8.encode(text)),
+        until: markers.map((marker) => markerOf(tokenizer, marker)),
+        barred: barred.map((beginning) => utf8.encode(beginning)),
         controls: true,
       }),
     );
+
+  /** Text in which no marker is completed and which does not begin as barred. There may be thoughts in it. */
+  const freeText = (markers: readonly string[], { barred = [], tags }: TextOptions) => {
+    if (tags === undefined) return text("text", markers, barred);
+    const until = [...markers, tags.open];
+    return sequence(text("text", until, barred), repeat(sequence(thought(tags), text("text", until)), 0));
+  };
+
+  /** A whole thought; newlines beside its tags are part of them. */
+  const thought = (tags: Tags) => sequence(marker(tags.open), thoughtRest(tags));
+  /** What is left of a thought that has begun. */
+  const thoughtRest = (tags: Tags) =>
+    sequence(openThought(tags), optional("\n"), marker(tags.close), firstOf("\n\n", "\n"));
+  /** The same of one that never ends. */
+  const openThought = (tags: Tags) => sequence(firstOf("\n"), text("reasoning", [tags.close]));
+  /** The first of these, if any, that stands there. */
+  const firstOf = (...texts: readonly string[]) => choice(...texts.map(markup), sequence());
 
   /** UTF-8 in which no marker is completed. */
   const rawText = (markers: readonly string[]) =>
@@ -82,8 +100,13 @@ export function framer(builder: IrBuilder, tokenizer: Tokenizer) {
     );
   };
 
-  return { sequence, choice, repeat, channel, bytes, markup, optional, marker, freeText, joined, callObject };
+  return {
+    ...{ sequence, choice, repeat, channel, bytes, markup, optional, marker, firstOf, joined, callObject },
+    ...{ freeText, thought, thoughtRest, openThought },
+  };
 }
+
+type TextOptions = { readonly barred?: readonly string[]; readonly tags?: Tags | undefined };
 
 type ObjectFrame = {
   /** Of the arguments. */

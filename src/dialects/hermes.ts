@@ -29,15 +29,15 @@ export const hermes: Dialect = {
   },
 
   auto(builder, frame) {
-    const { sequence, choice, repeat, markup, optional, freeText } = framer(builder, frame.tokenizer);
-    const text = freeText([open]);
-    // The newlines around a call belong to its frame: the first alternative is the one that counts.
-    const after = choice(markup("\n"), sequence());
-    return sequence(text, repeat(sequence(optional("\n"), call(builder, frame), after, text), 0, frame.callsMax));
+    const { sequence, repeat, optional, firstOf, freeText } = framer(builder, frame.tokenizer);
+    const text = freeText([open], frame);
+    // The newlines around a call belong to its frame.
+    const each = sequence(optional("\n"), call(builder, frame), firstOf("\n"), text);
+    return sequence(text, repeat(each, 0, frame.callsMax));
   },
 
-  none(builder, tokenizer) {
-    return framer(builder, tokenizer).freeText([open]);
+  none(builder, frame) {
+    return framer(builder, frame.tokenizer).freeText([open], frame);
   },
 };
 

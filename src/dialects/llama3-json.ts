@@ -38,15 +38,11 @@ export const llama3Json: Dialect = {
   },
 
   auto(builder, frame) {
-    const { tokenizer, tools } = frame;
+    const { tokenizer, tools, tags } = frame;
     const { sequence, choice, repeat, channel, bytes, marker, optional, callObject } = framer(builder, tokenizer);
     const object = callObject(frame, objectFrame);
     const spaces = repeat(choice(...spaceCharacters.map(bytes)), 0);
-    const text = textOnly(
-      builder,
-      tokenizer,
-      tools.map(({ name }) => name),
-    );
+    const text = textOnly(builder, { tokenizer, tags, names: tools.map(({ name }) => name) });
     const announced = sequence(marker(tag), optional(" "), object);
     return choice(
       sequence(channel("markup", spaces), object),
@@ -61,13 +57,13 @@ export const llama3Json: Dialect = {
 const objectFrame = { key: "parameters", raw: { before: "", until: [] } } as const;
 
 /** Spaces, then text that begins with none, so that nothing but the spaces can stand before a barred beginning. */
-function textOnly(...[builder, tokenizer, names]: Parameters<Dialect["none"]>) {
+function textOnly(...[builder, { tokenizer, tags, names }]: Parameters<Dialect["none"]>) {
   const { sequence, choice, repeat, channel, bytes, freeText } = framer(builder, tokenizer);
   const spaces = repeat(choice(...spaceCharacters.map(bytes)), 0);
   const beginnings = names.flatMap(callBeginnings);
   return sequence(
     channel("text", spaces),
-    freeText(hasTag(tokenizer) ? [tag] : [], [...spaceCharacters, ...beginnings]),
+    freeText(hasTag(tokenizer) ? [tag] : [], { barred: [...spaceCharacters, ...beginnings], tags }),
   );
 }
 

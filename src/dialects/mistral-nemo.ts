@@ -43,10 +43,10 @@ export const mistralNemo: Dialect = {
 
   auto(builder, frame) {
     const { sequence, repeat, freeText } = framer(builder, frame.tokenizer);
-    return sequence(freeText([open]), repeat(mistralNemo.calls(builder, frame), 0, 1));
+    return sequence(freeText([open], frame), repeat(mistralNemo.calls(builder, frame), 0, 1));
   },
 
-  none(builder, tokenizer) {
-    return framer(builder, tokenizer).freeText([open]);
+  none(builder, frame) {
+    return framer(builder, frame.tokenizer).freeText([open], frame);
   },
 };

@@ -1,7 +1,8 @@
 import type { Config, ModelChoice } from "../config.ts";
 import { constrain } from "../dialects/constrain.ts";
-import { type Detection, detectDialect } from "../dialects/detect.ts";
+import { type Detection, detectDialect, type RenderProbe } from "../dialects/detect.ts";
 import type { Dialect } from "../dialects/dialect.ts";
+import { detectThoughts, type Tags, thoughtsOf } from "../dialects/thoughts.ts";
 import { openLibrary } from "../engine/library.ts";
 import { type NativeModel, openEngine } from "../engine/native.ts";
 import { openVocabulary } from "../engine/vocabulary.ts";
@@ -34,10 +35,9 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
   const compiled = chatTemplate(source.template, source.special);
   if (!compiled.ok) return fail(`The chat template of ${id} cannot be used: ${compiled.failure}`);
   const template = compiled.value;
-  const detection = detectDialect(
-    (messages, tools) => renderProbe(template, { messages, tools }),
-    source.template ?? "",
-  );
+  const probe: RenderProbe = (messages, tools) => renderProbe(template, { messages, tools });
+  const detection = detectDialect(probe, source.template ?? "");
+  const tags = detectThoughts(probe, source.template ?? "");
   const { dialect } = detection;
 
   const library = openLibrary(libraryPath);
@@ -46,7 +46,7 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
   if (!vocabulary.ok) return vocabulary;
   const opened = await openEngine({
     vocabulary: vocabulary.value,
-    model: nativeModel(config.model, source, dialect),
+    model: nativeModel(config.model, source, { dialect, tags }),
     slots: config.slots,
     queueMax: config.queueMax,
     ...contextOf(config),
@@ -63,7 +63,8 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
       engine,
       tokenizer,
       render: (request) => renderPrompt({ template, dialect, tokenizer }, request, new Date()),
-      constrain: (request) => constrain(request, { ...config, dialect, tokenizer }),
+      constrain: (request, prompt) =>
+        constrain(request, { ...config, dialect, tokenizer, thoughts: thoughtsOf(tags, request, prompt.text) }),
       processors: processors.value,
     },
     detection,
@@ -82,15 +83,20 @@ function contextOf({ model, contextMax }: Config): { readonly contextMax?: numbe
   return model.kind === "noise" ? { contextMax: noiseContextMax } : {};
 }
 
-function nativeModel(choice: ModelChoice, { manifest, tokenizer }: ModelSource, dialect: Dialect): NativeModel {
+function nativeModel(
+  choice: ModelChoice,
+  { manifest, tokenizer }: ModelSource,
+  { dialect, tags }: { readonly dialect: Dialect; readonly tags: Tags | undefined },
+): NativeModel {
   if (choice.kind === "file") {
     if (manifest === undefined) throw new Error("a model file was read without its manifest");
     return { kind: "file", manifest };
   }
-  // What calls begin with, so that the shape that is pulled towards it meets many.
+  // What calls and thoughts begin with, and thoughts end with, so that the shape that is pulled towards it meets many.
   const name = "placeholder";
   const openings = dialect.encodings({ id: "", name, arguments: "{}" }).map((text) => text.split(name, 1)[0] ?? "");
-  const phrases = openings.map((text) => [...tokenizer.encode(text, { special: true })]);
+  const texts = [...openings, ...(tags === undefined ? [] : [tags.open, tags.close])];
+  const phrases = texts.map((text) => [...tokenizer.encode(text, { special: true })]);
   return { kind: "noise", seed: choice.seed, shape: choice.shape, phrases };
 }
 

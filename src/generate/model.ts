@@ -14,7 +14,7 @@ export type Model = {
   readonly tokenizer: Tokenizer;
   /** The conversation as the model reads it. */
   readonly render: (request: Request) => Result<Prompt, Failure>;
-  /** What may be said in answer. */
-  readonly constrain: (request: Request) => Result<Constrained, Failure>;
+  /** What may be said in answer to this prompt. */
+  readonly constrain: (request: Request, prompt: Prompt) => Result<Constrained, Failure>;
   readonly processors: readonly LogitsProcessor[];
 };
