@@ -154,6 +154,11 @@ pub const grammar = struct {
     pub const number_exp_digits = 4;
     /// States of a pattern that has to be explored before it is followed: of its conditions, or with its lengths.
     pub const regex_states = 1 << 15;
+    /// Terms of one pattern when it is compiled: twelve mebibytes, and thirty thousand words.
+    pub const regex_terms = 1 << 18;
+    /// Ways in which a pattern may be followed at once, over its nested parts. One character takes that many steps at most, about forty
+    /// milliseconds, and only hostile patterns come near.
+    pub const regex_spread = 1 << 16;
     /// Words of the table of its lengths: half a mebibyte.
     pub const regex_length_words = 1 << 16;
     /// Bytes of tables that one matcher grows before it starts afresh from where it is.

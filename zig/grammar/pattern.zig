@@ -126,7 +126,7 @@ const Builder = struct {
         const made = try self.readRegexes(regexes, root);
         var start = try self.takeBounds(made.root);
         const terms = &self.terms;
-        if (terms.terms.items[start].mixed) _ = try self.explore(start, false);
+        try self.limitSpread(if (terms.terms.items[start].mixed) try self.explore(start, false) else &.{start});
         if (terms.terms.items[start].cost == unreachable_cost) start = Terms.nothing;
         const first = terms.terms.items[start];
         if (self.min > self.max or first.shortest > self.max or first.longest < self.min) start = Terms.nothing;
@@ -261,6 +261,55 @@ const Builder = struct {
             unit = @max(unit, term.cost);
         };
         return unit;
+    }
+
+    /// Refuses what could come to be followed in too many ways at once. Begun anew at every character, a counter without slack holds as many
+    /// numbers as it counts, and so does one whose item varies in length. What was explored is as wide as it was found to be.
+    fn limitSpread(self: *Builder, list: []const u32) Error!void {
+        const terms = &self.terms;
+        // Ways to follow a term begun once, and begun anew at every character; never too few.
+        const Spread = struct { once: u64 = 1, always: u64 = 1 };
+        const spreads = try self.scratch.alloc(Spread, terms.terms.items.len);
+        var total: u64 = 0;
+        // Parts come before what they are part of.
+        for (terms.terms.items, spreads) |*term, *spread| {
+            try self.source.budget.spend(1);
+            spread.* = switch (term.kind) {
+                .nothing, .empty, .class, .complement, .intersection => .{},
+                .@"union" => sum: {
+                    var all: Spread = .{ .once = 0, .always = 0 };
+                    for (terms.listOf(term)) |item| {
+                        all.once +|= spreads[item].once;
+                        all.always +|= spreads[item].always;
+                    }
+                    break :sum all;
+                },
+                .concat => .{
+                    // Where the head has one length, the tail begins once, when the head is over.
+                    .once = if (terms.terms.items[term.a].shortest == terms.terms.items[term.a].longest)
+                        @max(spreads[term.a].once, spreads[term.b].once)
+                    else
+                        spreads[term.a].once +| spreads[term.b].always,
+                    .always = spreads[term.a].always +| spreads[term.b].always,
+                },
+                .repeat => repeat: {
+                    const item = terms.terms.items[term.a];
+                    const counts: u64 = @max(1, if (term.c == none) term.b else term.c);
+                    // Overlapping counts of one class are one.
+                    if (item.kind == .class) break :repeat .{ .always = if (term.c == none or term.b <= 1) 1 else 1 + counts / (2 + term.c - term.b) };
+                    break :repeat .{
+                        .once = if (item.shortest == item.longest) spreads[term.a].once else spreads[term.a].always *| counts,
+                        .always = spreads[term.a].always *| counts,
+                    };
+                },
+            };
+        }
+        // A nested part is gone through again at every level.
+        for (spreads) |spread| total +|= if (spread.once > 1) spread.once else 0;
+        for (list) |id| if (!terms.terms.items[id].mixed) {
+            total = @max(total, spreads[id].once);
+        };
+        if (total > limits.regex_spread) return self.source.budget.refuse(.limit, "a pattern can be followed in too many ways at once", none);
     }
 
     /// Terms reached from one, itself first: those with intersections or complements, and what they lead to, or all. Fills in what these need

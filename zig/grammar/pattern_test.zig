@@ -2,6 +2,7 @@
 const std = @import("std");
 const vocabulary_room = @import("../vocabulary.zig");
 const ir = @import("ir.zig");
+const limits = @import("../limits.zig").grammar;
 const Speller = @import("spelling.zig").Speller;
 const oracle = @import("oracle_regex.zig");
 const Pattern = @import("pattern.zig").Pattern;
@@ -109,3 +110,111 @@ test "random patterns are what the definitions say" {
 }
 
 const depth = 7;
+
+/// Regexes by hand.
+const Hand = struct {
+    arena: std.mem.Allocator,
+    list: std.ArrayList(ir.Regex) = .empty,
+
+    fn add(self: *Hand, regex: ir.Regex) !u32 {
+        try self.list.append(self.arena, regex);
+        return @intCast(self.list.items.len - 1);
+    }
+
+    fn class(self: *Hand, first: u21, last: u21) !u32 {
+        return self.add(.{ .class = try self.arena.dupe(ir.Regex.Range, &.{.{ .first = first, .last = last }}) });
+    }
+
+    fn repeat(self: *Hand, item: u32, min: u32, max: u32) !u32 {
+        return self.add(.{ .repeat = .{ .item = item, .min = min, .max = max } });
+    }
+
+    fn concat(self: *Hand, items: []const u32) !u32 {
+        return self.add(.{ .concat = try self.arena.dupe(u32, items) });
+    }
+
+    fn either(self: *Hand, items: []const u32) !u32 {
+        return self.add(.{ .@"union" = try self.arena.dupe(u32, items) });
+    }
+
+    fn all(self: *Hand, items: []const u32) !u32 {
+        return self.add(.{ .intersection = try self.arena.dupe(u32, items) });
+    }
+
+    fn text(self: *Hand, chars: []const u8) !u32 {
+        const items = try self.arena.alloc(u32, chars.len);
+        for (items, chars) |*item, char| item.* = try self.class(char, char);
+        return self.concat(items);
+    }
+};
+
+test "huge counts cost nothing, and what would cost too much is refused" {
+    const workshop = try Workshop.create();
+    defer workshop.destroy();
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    const Outcome = enum { made, limit };
+    const huge = 2_000_000_000;
+    var hand: Hand = .{ .arena = arena };
+    const a = try hand.class('a', 'a');
+    const ab = try hand.class('a', 'b');
+    const any = try hand.class(0, 0x10ffff & 0xd7ff);
+    const anything = try hand.repeat(any, 0, none);
+    var nested = a;
+    for (0..5000) |level| nested = if (level % 2 == 0) try hand.repeat(nested, 1, none) else try hand.concat(&.{ nested, ab });
+    var doubled = try hand.either(&.{ a, try hand.text("bab") });
+    for (0..60) |_| doubled = try hand.concat(&.{ doubled, doubled });
+    var mixed = try hand.concat(&.{ anything, a, try hand.repeat(any, 40, 40) });
+    for (0..1001) |_| mixed = try hand.add(.{ .complement = mixed });
+    const many = try arena.alloc(u32, 10_000);
+    for (many, 0..) |*item, index| item.* = try hand.text(try arena.print("w{d}-{d}", .{ index * 7919 % 10_007, index }));
+    const words = try hand.either(many);
+    const unlike = try arena.alloc(u32, 30);
+    for (unlike, 0..) |*item, index| item.* = try hand.concat(&.{ anything, try hand.text(try arena.print("{d}x", .{index})), anything });
+    const Case = struct { regex: u32, min: u32 = 0, max: u32 = none, outcome: Outcome, units: u64 };
+    for ([_]Case{
+        .{ .regex = try hand.repeat(ab, 0, huge), .outcome = .made, .units = 1000 },
+        .{ .regex = try hand.repeat(ab, huge, huge), .outcome = .made, .units = 1000 },
+        .{ .regex = try hand.concat(&.{ a, try hand.repeat(ab, 5, huge), a }), .outcome = .made, .units = 1000 },
+        .{ .regex = try hand.concat(&.{ a, try hand.repeat(ab, 5, huge), a }), .max = huge, .outcome = .made, .units = 1000 },
+        .{ .regex = try hand.repeat(try hand.text("ab"), 3, huge), .outcome = .made, .units = 1000 },
+        .{ .regex = try hand.repeat(try hand.text("ab"), 0, none), .min = 1001, .max = huge, .outcome = .made, .units = 3000 },
+        .{ .regex = try hand.all(&.{ try hand.repeat(any, 8, huge), try hand.concat(&.{ anything, a, anything }) }), .outcome = .made, .units = 3000 },
+        .{ .regex = try hand.concat(&.{ anything, a, try hand.repeat(any, huge, huge) }), .outcome = .limit, .units = 1000 },
+        .{ .regex = try hand.concat(&.{ anything, a, try hand.repeat(any, 0, huge) }), .outcome = .made, .units = 1000 },
+        .{ .regex = nested, .outcome = .limit, .units = 200_000 },
+        .{ .regex = doubled, .outcome = .limit, .units = 5_000_000 },
+        .{ .regex = mixed, .outcome = .limit, .units = limits.work_units },
+        .{ .regex = words, .outcome = .made, .units = 5_000_000 },
+        .{ .regex = words, .min = 5, .max = 6, .outcome = .made, .units = 20_000_000 },
+        .{ .regex = try hand.all(unlike), .outcome = .limit, .units = limits.work_units },
+    }, 0..) |case, index| {
+        errdefer std.debug.print("case {d} of {d} units: {s}\n", .{ index, limits.work_units - workshop.budget.left, workshop.refusal.message });
+        var scratch_state: std.heap.ArenaAllocator = .init(gpa);
+        defer scratch_state.deinit();
+        const scratch = scratch_state.allocator();
+        workshop.budget.left = limits.work_units;
+        const source = workshop.source();
+        const outcome: Outcome = if (Pattern.create(scratch, scratch, &source, hand.list.items, case.regex, case.min, case.max)) |pattern| made: {
+            var patterns: Patterns = try .create(gpa, &.{pattern});
+            defer patterns.deinit();
+            var state = try patterns.start(0);
+            try std.testing.expect(state != Patterns.dead);
+            for (0..200) |_| {
+                const next = try patterns.afterChar(state, 'a');
+                if (next == Patterns.dead) break;
+                state = next;
+            }
+            break :made .made;
+        } else |failure| switch (failure) {
+            error.OutOfMemory => return failure,
+            error.Refused => refused: {
+                try std.testing.expectEqual(ir.Refusal.Kind.limit, workshop.refusal.kind);
+                break :refused .limit;
+            },
+        };
+        try std.testing.expectEqual(case.outcome, outcome);
+        if (limits.work_units - workshop.budget.left > case.units) return error.TooMuchWork;
+    }
+}

@@ -549,7 +549,10 @@ pub const Terms = struct {
         const context: Context = .{ .terms = self, .sought = &term };
         const hash = Context.hash(self, &term);
         if (self.table.find(hash, context)) |known| return known;
-        try self.spend(1);
+        if (self.budget) |budget| {
+            try budget.spend(term_units);
+            if (self.terms.items.len >= limits.regex_terms) return budget.refuse(.limit, "a pattern is too large", none);
+        }
         const id: u32 = @intCast(self.terms.items.len);
         try self.terms.append(self.gpa, term);
         // `sought` is the same as what `hashOf` sees by now.
@@ -626,7 +629,7 @@ pub const Terms = struct {
         const mark = self.row_scratch.items.len;
         defer self.row_scratch.shrinkRetainingCapacity(mark);
         try self.row_scratch.appendNTimes(self.gpa, nothing, classes);
-        try self.spend(classes);
+        try self.spend(4 * classes);
         const term = self.terms.items[id];
         if (self.simpleOf(id)) |simple| {
             const next = try self.afterSimple(id, simple);
@@ -688,6 +691,9 @@ pub const Terms = struct {
         return self.unionOf(mark);
     }
 };
+
+/// What it costs to make a term, and so bounds the memory of all.
+const term_units = 16;
 
 pub fn addLength(a: u32, b: u32) u32 {
     if (a == none or b == none) return none;
