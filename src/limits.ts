@@ -74,6 +74,11 @@ export const logitBiasMax = 1024;
 /** Calls of one answer unless `--max-calls` says otherwise. */
 export const callsMax = 16;
 
+/** Chat templates of requests that are kept compiled: those of a few derived models. */
+export const templatesMax = 16;
+/** UTF-16 units of a request's chat template: ten times the largest published one. */
+export const templateCharactersMax = 256 * 1024;
+
 // Anthropic
 
 /** Tokens of the smallest thinking budget, as Anthropic has it. */
@@ -150,6 +155,17 @@ export const leftRecursionPartsMax = 64;
 export const ggufHeaderReadBytes = 8 * 1024 * 1024;
 /** Bytes of a GGUF header: vocabularies of a million tokens stay below a tenth of it. */
 export const ggufHeaderBytesMax = 512 * 1024 * 1024;
+/** UTF-16 units of a model's name with its tag: what a file's name may have, escapes and all. */
+export const modelNameLengthMax = 192;
+/** Models that were made from others, and bytes of each: more than anybody keeps apart, and a system message of many pages. */
+export const derivedModelsMax = 1000;
+export const derivedBytesMax = 1024 * 1024;
+/** Bytes of one file that is sent or pulled: the largest part of a published model has about 50 GB. */
+export const blobBytesMax = 128 * 1024 ** 3;
+/** Lines that tell of the progress of one file: a bar moves by half a percent. */
+export const pullProgressSteps = 200;
+/** Models that are pulled at once; each takes a connection and a disk's time. */
+export const pullsMax = 2;
 /** Layers of a model: the deepest published ones have about 130; a damaged file may claim four billion. */
 export const layersMax = 1024;
 

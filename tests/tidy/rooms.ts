@@ -38,6 +38,7 @@ export const packageRooms: Rooms = {
   "bun:ffi": ["engine"],
   "@eslint-community/regexpp": ["grammar"],
   "@huggingface/gguf": ["models"],
+  "@huggingface/hub": ["models"],
   "@huggingface/jinja": ["prompt"],
   "@huggingface/tokenizers": ["tokenizer"],
   "@sinclair/typebox": ["api"],
