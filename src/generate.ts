@@ -42,8 +42,8 @@ export async function generate(
     const message = `Invalid value for 'logit_bias': the model has no token ${unknown.token}.`;
     return fail({ kind: "invalid", message, param: "logit_bias" });
   }
-  const strange =
-    typeof request.prompt === "object" && request.prompt.find((token) => token >= model.engine.vocabularyCount);
+  const given = typeof request.prompt === "object" ? request.prompt : request.before;
+  const strange = given?.find((token) => token >= model.engine.vocabularyCount);
   if (typeof strange === "number") {
     const message = `Invalid value for 'prompt': the model has no token ${strange}.`;
     return fail({ kind: "invalid", message, param: "prompt", code: "invalid_value" });
@@ -76,7 +76,8 @@ export async function generate(
     seed: sampling.seed === undefined ? randomSeed() : foldSeed(sampling.seed),
     tokensMax,
     stopTokens,
-    logprobs: request.logprobs,
+    // The engine tells of tokens where it tells of their probabilities.
+    logprobs: request.logprobs ?? (request.keepTokens === true ? 0 : undefined),
     step: model.processors.length > 0,
   });
   if (!submitted.ok) return fail(submitFailure(submitted.failure, prompt.value.tokens.length));
@@ -87,6 +88,7 @@ export async function generate(
   const events = toEvents(stepped(generation, model.processors), {
     stop: request.stop,
     holdCalls: request.holdCalls,
+    ...(request.keepTokens === true ? { keptTokens: prompt.value.tokens } : {}),
     constraint,
     tokenBytes: (token) => tokenBytes(model.tokenizer.vocabulary, token),
     callId,

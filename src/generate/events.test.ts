@@ -333,3 +333,18 @@ test("progress passes, and an engine that ends without a word is a failure", asy
   const { events } = await eventsOf([{ kind: "progress", done: 1, total: 2 }]);
   expect(lines(events)).toEqual(["progress", "failure engine"]);
 });
+
+test("tokens of prompt and answer, up to the one that completes a stop string", async () => {
+  const token = (token: number): EngineEvent => ({ kind: "token", token, logprob: 0, top: [] });
+  const text = (bytes: string): EngineEvent => ({ kind: "bytes", channel: "text", call: 0, bytes: utf8.encode(bytes) });
+  const end: EngineEvent = { kind: "finish", reason: "length", timings };
+  const source = [token(65), text("A"), token(66), text("B"), token(67), text("C"), end];
+  const tokensOf = async (options: Partial<EventOptions>) => {
+    const last = (await eventsOf(source, options)).events.at(-1);
+    return last?.kind === "finish" ? last.tokens : undefined;
+  };
+  const keptTokens = Uint32Array.of(1, 2);
+  expect(await tokensOf({ keptTokens })).toEqual([1, 2, 65, 66, 67]);
+  expect(await tokensOf({ keptTokens, stop: ["B"] })).toEqual([1, 2, 65, 66]);
+  expect(await tokensOf({})).toBeUndefined();
+});

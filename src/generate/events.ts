@@ -8,6 +8,8 @@ import { utf8Decoder } from "./utf8.ts";
 export type EventOptions = {
   readonly stop: readonly string[];
   readonly holdCalls: boolean;
+  /** Tokens of the prompt, where the end shall tell of all. */
+  readonly keptTokens?: Uint32Array;
   /** Under a grammar the token limit only ends an answer where that is complete: all of it (`enforced`), or its calls (`triggered`). */
   readonly constraint: Constraint;
   readonly tokenBytes: (token: number) => Uint8Array;
@@ -57,6 +59,7 @@ class EventMapper {
   #reasoning = utf8Decoder();
   #reasoningTokens = 0;
   #inReasoning = false;
+  readonly #kept: number[] | undefined;
   /** Tokens of which bytes are still to come, with how many. */
   readonly #tokens: { readonly entry: TokenLogprob; bytesLeft: number }[] = [];
   #call: OpenCall | undefined;
@@ -67,10 +70,12 @@ class EventMapper {
   constructor(options: EventOptions) {
     this.#options = options;
     this.#content = new Content(options.stop);
+    this.#kept = options.keptTokens === undefined ? undefined : [...options.keptTokens];
   }
 
   token(event: TokenEvent): void {
     const { tokenBytes } = this.#options;
+    if (this.#content.stoppedBy === undefined) this.#kept?.push(event.token);
     const bytes = tokenBytes(event.token);
     const top = event.top.map((other) => ({ ...other, bytes: tokenBytes(other.token) }));
     const entry = { token: event.token, bytes, logprob: event.logprob, top };
@@ -109,10 +114,13 @@ class EventMapper {
   }
 
   *finish({ reason, timings, message }: FinishEvent): Generator<Event, void> {
-    const usage = { ...timings, reasoningTokens: this.#reasoningTokens };
+    const end = {
+      usage: { ...timings, reasoningTokens: this.#reasoningTokens },
+      ...(this.#kept === undefined ? {} : { tokens: this.#kept }),
+    };
     const { stoppedBy } = this.#content;
     if (stoppedBy !== undefined) {
-      yield { kind: "finish", reason: { kind: "stop_string", text: stoppedBy }, usage };
+      yield { kind: "finish", reason: { kind: "stop_string", text: stoppedBy }, ...end };
       return;
     }
     if (reason === "cancelled") {
@@ -129,7 +137,7 @@ class EventMapper {
     yield* this.#endReasoning();
     yield* this.#text(this.#content.flush());
     yield* this.#endCall(reason === "stop_token" || reason === "complete" || this.#options.constraint !== "none");
-    yield { kind: "finish", reason: this.#reason(reason), usage };
+    yield { kind: "finish", reason: this.#reason(reason), ...end };
   }
 
   /** A complete answer is complete, also exactly at the limit. */

@@ -11,6 +11,7 @@ import { fail, ok, type Result } from "../generation/result.ts";
 import { noiseContextMax } from "../limits.ts";
 import { renderPrompt } from "../prompt/render.ts";
 import { type ChatTemplate, chatTemplate, renderProbe } from "../prompt/template.ts";
+import { templateChooser } from "./choose-template.ts";
 import { describeModel } from "./describe.ts";
 import type { Model } from "./model.ts";
 import { loadProcessors } from "./processors.ts";
@@ -20,6 +21,8 @@ export type LoadedModel = Disposable & {
   readonly model: Model;
   readonly detection: Detection;
   readonly detail: ModelDetail;
+  /** Of its first file; undefined without weights. */
+  readonly path: string | undefined;
   /** Sentences that whoever starts the server should read. */
   readonly notes: readonly string[];
 };
@@ -39,6 +42,7 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
   const detection = detectDialect(probe, source.template ?? "");
   const tags = detectThoughts(probe, source.template ?? "");
   const { dialect } = detection;
+  const templates = templateChooser(template, source.special);
 
   const library = openLibrary(libraryPath);
   if (!library.ok) return library;
@@ -62,13 +66,17 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
       id,
       engine,
       tokenizer,
-      render: (request) => renderPrompt({ template, dialect, tokenizer }, request, new Date()),
+      render(request) {
+        const used = templates(request);
+        return used.ok ? renderPrompt({ template: used.value, dialect, tokenizer }, request, new Date()) : used;
+      },
       constrain: (request, prompt) =>
         constrain(request, { ...config, dialect, tokenizer, thoughts: thoughtsOf(tags, request, prompt.text) }),
       processors: processors.value,
     },
     detection,
     detail: describeModel({ source, template, detection, contextMax: engine.contextMax }),
+    path: source.manifest?.files[0],
     notes: notesOf(template, detection),
     [Symbol.dispose]() {
       engine[Symbol.dispose]();

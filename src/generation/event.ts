@@ -19,7 +19,13 @@ export type Event =
     }
   | { readonly kind: "call_arguments"; readonly index: number; readonly text: string }
   | { readonly kind: "call_end"; readonly index: number }
-  | { readonly kind: "finish"; readonly reason: FinishReason; readonly usage: Usage }
+  | {
+      readonly kind: "finish";
+      readonly reason: FinishReason;
+      readonly usage: Usage;
+      /** Prompt and answer, up to a stop string's last token; only where the request keeps them. */
+      readonly tokens?: readonly number[];
+    }
   | { readonly kind: "failure"; readonly failure: Failure };
 
 export type FinishReason =

@@ -16,6 +16,8 @@ export type Request = {
    * Instead of a conversation, and then `messages` is empty: text as it stands, in which special tokens are read as such, or tokens.
    */
   readonly prompt?: string | Uint32Array<ArrayBuffer>;
+  /** Tokens in front of the conversation, of an earlier one that it goes on from. */
+  readonly before?: readonly number[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
   /** False allows at most one call (exactly one where a call is forced). */
@@ -34,6 +36,10 @@ export type Request = {
   readonly holdCalls: boolean;
   /** Variables for the chat template beyond messages and tools, such as enable_thinking. */
   readonly templateVariables: Readonly<Record<string, unknown>>;
+  /** A chat template, in Jinja, instead of the model's own. */
+  readonly template?: string;
+  /** Say with the end which tokens were read and generated. */
+  readonly keepTokens?: boolean;
   readonly policy: Policy;
 };
 

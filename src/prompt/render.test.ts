@@ -311,3 +311,15 @@ test("a prompt without a conversation is text or tokens as they stand", () => {
   expect(promptOf("", { ...tokenizer, bos: undefined, stopTokens: [5] })).toEqual(["", 5]);
   expect(promptOf("", { ...tokenizer, bos: undefined })).toBe("invalid");
 });
+
+test("a conversation goes on from the tokens of an earlier one, and texts begin once", () => {
+  const template = compiled("{{ messages[0].content }}");
+  const tokensOf = (before?: readonly number[]) => {
+    const given = { ...request([{ role: "user", content: "hi" }]), ...(before === undefined ? {} : { before }) };
+    const prompt = renderPrompt({ template, dialect: hermes, tokenizer }, given, now);
+    return prompt.ok ? [...prompt.value.tokens] : prompt.failure;
+  };
+  expect(tokensOf()).toEqual([2, 7]);
+  expect(tokensOf([])).toEqual([2, 7]);
+  expect(tokensOf([2, 9, 300])).toEqual([2, 9, 300, 7]);
+});

@@ -31,7 +31,11 @@ export function renderPrompt(
   if (request.prompt !== undefined) return plainPrompt(tokenizer, request.prompt, contextMax);
   const text = renderText({ template, dialect }, request, now);
   if (!text.ok) return text;
-  return ok({ text: text.value, tokens: promptTokens(tokenizer, text.value, contextMax) });
+  const tokens = promptTokens(tokenizer, text.value, contextMax);
+  return ok({
+    text: text.value,
+    tokens: request.before === undefined ? tokens : joined(tokenizer, request.before, tokens),
+  });
 }
 
 /** A model's template, and how its answers write calls. */
@@ -59,6 +63,16 @@ export function renderText({ template, dialect }: PromptContext, request: Reques
     message: `The model's chat template refuses this conversation: ${rendered.failure}`,
     param: "messages",
   });
+}
+
+/** A conversation after an earlier one: texts begin once. */
+function joined(
+  tokenizer: Tokenizer,
+  before: readonly number[],
+  tokens: Uint32Array<ArrayBuffer>,
+): Uint32Array<ArrayBuffer> {
+  const begins = before.length > 0 && tokenizer.bos !== undefined && tokens[0] === tokenizer.bos;
+  return Uint32Array.from([...before, ...(begins ? tokens.subarray(1) : tokens)]);
 }
 
 /** Text or tokens as they stand. Without any the model begins where texts begin. */
