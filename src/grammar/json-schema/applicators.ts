@@ -13,13 +13,15 @@ export type Parts = {
 
 /** The sub-schemas that speak of the same value. */
 export function applicatorsOf(fields: Fields, parts: Parts): readonly Applicator[] {
-  return [
+  const applicators = [
     ...references(fields, parts),
     ...choices(fields, parts),
     ...negation(fields, parts),
     ...conditions(fields, parts),
     ...dependencies(fields, parts),
   ];
+  // Choices of one come last: what is known by then tells their parts apart.
+  return [...applicators.filter(({ kind }) => kind !== "one"), ...applicators.filter(({ kind }) => kind === "one")];
 }
 
 /** The targets of `$ref` and its relatives. */

@@ -111,7 +111,10 @@ export class Cases {
     let shapes = this.#own(schema, conjunct.pointer);
     for (const applicator of schema.applicators) {
       const by = { pointer: conjunct.pointer, keyword: applicator.keyword, track };
-      shapes = this.#product(shapes, this.#applied(applicator, by), by);
+      shapes =
+        applicator.kind === "one"
+          ? this.#one(applicator.parts, by, shapes)
+          : this.#product(shapes, this.#applied(applicator, by), by);
     }
     return shapes;
   }
@@ -195,7 +198,7 @@ export class Cases {
       case "any":
         return this.#any(applicator.parts, by);
       case "one":
-        return this.#one(applicator.parts, by);
+        return this.#one(applicator.parts, by, everything);
       case "two": {
         const pairs = applicator.parts.flatMap((one, i) =>
           applicator.parts.slice(i + 1).flatMap((other) => this.#all([one, other], by)),
@@ -269,18 +272,24 @@ export class Cases {
     return some;
   }
 
-  /** One part and no other; the others are left out where it is plain that they fail. */
-  #one(parts: readonly Conjunct[], by: By): readonly Shape[] {
+  /**
+   * Within cases: one part and no other. The others are left out where it is plain that they fail; what is demanded beside the choice, a
+   * required discriminator above all, helps to see it.
+   */
+  #one(parts: readonly Conjunct[], by: By, within: readonly Shape[]): readonly Shape[] {
     const open = parts.map((part) => this.of(this.#reader.not(this.#reader.not(part)), "values"));
     const found = parts.flatMap((part, i) =>
-      this.of(part, by.track).flatMap((shape): readonly Shape[] => {
+      this.#product(within, this.of(part, by.track), by).flatMap((shape): readonly Shape[] => {
         let shapes: readonly Shape[] = [shape];
         for (const [j, other] of parts.entries()) {
-          const cases = open[j] ?? [];
           if (i === j || shapes.length === 0) continue;
-          if (!this.spend(cases.length, by.pointer, by.keyword)) return [];
-          if (!cases.some((one) => this.meeting.meet(shape, one) !== undefined)) continue;
-          shapes = this.#product(shapes, this.of(this.#reader.not(other), "values"), by);
+          if (!this.spend(shapes.length * (open[j]?.length ?? 0), by.pointer, by.keyword)) return [];
+          const overlaps = (one: Shape) => open[j]?.some((open) => this.meeting.meet(one, open) !== undefined) === true;
+          const apart = shapes.filter((one) => !overlaps(one));
+          const together = shapes.filter(overlaps);
+          if (together.length === 0) continue;
+          const failing = this.#product(together, this.of(this.#reader.not(other), "values"), by);
+          shapes = this.#absorb([...apart, ...failing], by);
         }
         return shapes;
       }),

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Derivatives } from "../regex/derivative.ts";
 import { Languages } from "../regex/language.ts";
-import { formatLanguage, formats } from "./formats.ts";
+import { formatLanguage, formatLanguages, formats } from "./formats.ts";
 
 /** Beside these the test suite of JSON Schema judges every format (tests/json-schema-suite.test.ts). */
 const cases: readonly [format: string, accepted: readonly string[], rejected: readonly string[]][] = [
@@ -44,9 +44,8 @@ test("every format has its cases", () => {
 test.each(cases)("%s", (name, accepted, rejected) => {
   const format = formats.get(name);
   if (format === undefined) throw new Error(`no format ${name}`);
-  const languages = new Languages();
-  const derivatives = new Derivatives(languages);
-  const language = formatLanguage(languages, format);
+  const derivatives = new Derivatives(new Languages(formatLanguages));
+  const language = formatLanguage(format);
   const fits = (text: string) =>
     derivatives.matches(language, text) && [...text].length <= (format.lengthMax ?? Number.POSITIVE_INFINITY);
   expect([...accepted, ...rejected].filter(fits)).toEqual([...accepted]);

@@ -1,4 +1,4 @@
-import type { Language, Languages } from "../regex/language.ts";
+import { type Language, Languages } from "../regex/language.ts";
 import { noFlags, patternLanguage } from "../regex/pattern.ts";
 
 /**
@@ -11,7 +11,17 @@ import { noFlags, patternLanguage } from "../regex/pattern.ts";
  */
 export type Format = { readonly source: string; readonly never?: readonly string[]; readonly lengthMax?: number };
 
-export function formatLanguage(languages: Languages, { source, never = [] }: Format): Language {
+/** All of the formats that somebody has asked for, the base of every schema's languages. */
+export const formatLanguages = new Languages();
+const known = new Map<Format, Language>();
+
+export function formatLanguage(format: Format): Language {
+  const language = known.get(format) ?? languageOf(formatLanguages, format);
+  known.set(format, language);
+  return language;
+}
+
+function languageOf(languages: Languages, { source, never = [] }: Format): Language {
   const expression = (text: string, extent: "search" | "whole") => {
     const language = patternLanguage(languages, text, noFlags, extent);
     if (!language.ok) throw new Error(`a format ${language.failure}`);

@@ -228,7 +228,7 @@ export class SchemaReader {
     const name = this.#assertFormats ? fields.get("format") : undefined;
     const format = name?.kind === "string" ? formats.get(name.value) : undefined;
     if (format !== undefined) {
-      texts.push({ language: formatLanguage(this.texts.languages, format), lengthMax: format.lengthMax });
+      texts.push({ language: formatLanguage(format), lengthMax: format.lengthMax });
     }
     return texts;
   }

@@ -1,5 +1,6 @@
 import { Derivatives } from "../regex/derivative.ts";
 import { type Language, Languages } from "../regex/language.ts";
+import { formatLanguages } from "./formats.ts";
 import type { Range, Text } from "./schema.ts";
 
 /** What is demanded of a string. With `among`, everything else is already part of the list. */
@@ -16,7 +17,7 @@ export const anyString: StringDemand = { type: "string", length: anySize, among:
 
 /** The languages of one schema, and what is asked of strings. */
 export class Texts {
-  readonly languages = new Languages();
+  readonly languages = new Languages(formatLanguages);
   readonly derivatives = new Derivatives(this.languages);
 
   /** Both demands; undefined where it is plain that no text meets them. */

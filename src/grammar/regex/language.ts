@@ -6,7 +6,7 @@ import { type CodePoints, everyPoint, intersect, unite } from "./code-points.ts"
  * simple laws (an empty union, a class inside a class …) are simplified on the way.
  */
 export type Language = {
-  /** Unique and dense within its `Languages`. */
+  /** Unique. */
   readonly id: number;
   /** Whether the empty text belongs to it. */
   readonly nullable: boolean;
@@ -22,18 +22,26 @@ type Shape =
   | { readonly kind: "complement"; readonly item: Language }
   | { readonly kind: "repeat"; readonly item: Language; readonly min: number; readonly max: number | undefined };
 
-/** Makes languages and keeps them; those of two makers do not mix. */
+/** Makes languages and keeps them. Those of two makers mix only where one is the base of the other. */
 export class Languages {
+  /** No text at all. */
+  readonly none: Language;
+  /** The empty text. */
+  readonly empty: Language;
+  readonly anyPoint: Language;
+  readonly all: Language;
+  readonly #base: Languages | undefined;
   readonly #known = new Map<string, Language>();
   readonly #emitted = new Map<Language, RegexId>();
-  #count = 0;
 
-  /** No text at all. */
-  readonly none = this.class([]);
-  /** The empty text. */
-  readonly empty = this.#make("e", { kind: "concat", items: [] }, true, true);
-  readonly anyPoint = this.class(everyPoint);
-  readonly all = this.repeat(this.anyPoint, 0, undefined);
+  /** `base`: languages to share, which may grow later. */
+  constructor(base?: Languages) {
+    this.#base = base;
+    this.none = base?.none ?? this.class([]);
+    this.empty = base?.empty ?? this.#make("e", { kind: "concat", items: [] }, true, true);
+    this.anyPoint = base?.anyPoint ?? this.class(everyPoint);
+    this.all = base?.all ?? this.repeat(this.anyPoint, 0, undefined);
+  }
 
   class(points: CodePoints): Language {
     return this.#make(`[${points.join(";")}`, { kind: "class", points }, false, true);
@@ -191,13 +199,17 @@ export class Languages {
   }
 
   #make(key: string, shape: Shape, nullable: boolean, positive: boolean): Language {
-    const known = this.#known.get(key);
+    const base = this.#base;
+    const known = (base === undefined ? undefined : base.#known.get(key)) ?? this.#known.get(key);
     if (known !== undefined) return known;
-    const language: Language = { id: this.#count++, nullable, positive, ...shape };
+    const language: Language = { id: count++, nullable, positive, ...shape };
     this.#known.set(key, language);
     return language;
   }
 }
+
+/** Languages so far, of all makers. */
+let count = 0;
 
 export function partsOf(language: Language): readonly Language[] {
   if (language.kind === "class") return [];

@@ -139,6 +139,18 @@ test.each([
   expect(patternLanguage(new Languages(), source, noFlags, "search")).toEqual({ ok: false, failure });
 });
 
+test.each(["\\s", "\\w", "\\d", ".", "\\W", "\\p{Lu}", "[^\\s\\S]", "[^a-z\\p{L}]"])(
+  "%p has the runtime's characters",
+  (source) => {
+    const { language, derivatives } = languageOf(`^${source}$`);
+    const oracle = new RegExp(`^${source}$`, "u");
+    for (let point = 0; point <= 0x1_ffff; point++) {
+      const text = String.fromCodePoint(point);
+      if (text.isWellFormed() && derivatives.matches(language, text) !== oracle.test(text)) expect(point).toBe(-1);
+    }
+  },
+);
+
 test("what hangs a backtracking matcher is quick", () => {
   const { language, derivatives } = languageOf("^(a+)+(b|a*)*$");
   expect(derivatives.matches(language, `${"a".repeat(500)}c`)).toBe(false);

@@ -24,6 +24,20 @@ export const wordPoints: CodePoints = codePoints([
   [0x61, 0x7a],
 ]);
 
+/** White space and line ends (ECMA-262, 12.2 and 12.3). */
+const spacePoints: CodePoints = codePoints([
+  [0x09, 0x0d],
+  [0x20, 0x20],
+  [0xa0, 0xa0],
+  [0x1680, 0x1680],
+  [0x2000, 0x200a],
+  [0x2028, 0x2029],
+  [0x202f, 0x202f],
+  [0x205f, 0x205f],
+  [0x3000, 0x3000],
+  [0xfeff, 0xfeff],
+]);
+
 /** With every code point that is equal but for its case, as flag `i` compares them under `u`. */
 export function foldCase(set: CodePoints): CodePoints {
   const equals = caseClasses();
@@ -47,7 +61,7 @@ function escapeSet(node: Exclude<AST.CharacterSet, AST.AnyCharacterSet>): CodePo
     case "word":
       return wordPoints;
     case "space":
-      return byExpression("\\s");
+      return spacePoints;
     case "property":
       return byExpression(`\\p{${node.key}${node.value === null ? "" : `=${node.value}`}}`);
     default:
