@@ -18,6 +18,8 @@ pub const unlimited = matcher.unlimited;
 test {
     _ = @import("grammar/dawg.zig");
     _ = ir;
+    _ = @import("grammar/exceptions.zig");
+    _ = @import("grammar/multiples.zig");
     _ = @import("grammar/number.zig");
     _ = @import("grammar/terminators.zig");
     _ = @import("grammar/ir_test.zig");

@@ -474,10 +474,7 @@ const Compiler = struct {
             .null => .{ .literal = .null },
             .true => .{ .literal = .true },
             .false => .{ .literal = .false },
-            .number => |number| number: {
-                if (number.multiple_of.len + number.multiple_of_none.len + number.except.len > 0) return self.unbuilt();
-                break :number .{ .number = try self.numberId(number, if (number.plain) .canonical else style) };
-            },
+            .number => |number| .{ .number = try self.numberId(number, if (number.plain) .canonical else style) },
             .string => |string| string: {
                 const among = string.among orelse break :string if (string.regex == none)
                     .{ .string = .{ .min = string.length_min, .max = string.length_max } }
@@ -546,6 +543,9 @@ const Compiler = struct {
         for ([_]?ir.Bound{ number.low, number.high }) |bound| {
             if (bound) |known| try key.print(self.scratch, "|{s}{d}", .{ known.decimal, @intFromBool(known.exclusive) }) else try key.append(self.scratch, '|');
         }
+        try key.print(self.scratch, "|{s}", .{number.multiple_of});
+        for (number.multiple_of_none) |factor| try key.print(self.scratch, "~{s}", .{factor});
+        for (number.except) |value| try key.print(self.scratch, "!{s}", .{value});
         const known = try self.number_ids.getOrPut(self.scratch, key.items);
         if (!known.found_existing) {
             known.value_ptr.* = @intCast(self.numbers.items.len);

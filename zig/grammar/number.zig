@@ -4,10 +4,15 @@
 //! Forms. At most `int_digits` digits before the point, `frac_digits` after it and `exp_digits` in the exponent. Where a sign's side is
 //! bounded, an exponent needs a normalised mantissa (one digit other than 0 before the point): the forms of a value that are missing
 //! then are those with another mantissa, and values whose digits fit neither form. An integer is plain digits; under `spec` also with a
-//! fraction of zeros and, where its side is unbounded, an exponent that is not negative after it.
+//! fraction of zeros and, where its side is unbounded, an exponent that is not negative after it. Where multiples or single values are
+//! asked for or excluded, numbers are written without exponent.
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ir = @import("ir.zig");
+const Exceptions = @import("exceptions.zig").Exceptions;
+const exceptionsOf = @import("exceptions.zig").exceptionsOf;
+const Factor = @import("multiples.zig").Factor;
+const factorOf = @import("multiples.zig").factorOf;
 const limits = @import("../limits.zig").grammar;
 
 const int_digits = limits.number_int_digits;
@@ -53,12 +58,16 @@ const symbol_of: [256]u8 = table: {
 
 /// `writable`: the bytes that are tokens by themselves. The start state's cost is `unreachable_cost` if no number fits.
 pub fn build(arena: Allocator, gpa: Allocator, number: ir.Number, spelling: ir.Style.Spelling, writable: *const [256]bool, budget: *ir.Budget) ir.Error!Automaton {
+    if (number.multiple_of_none.len > factors_max - 1) return budget.refuse(.limit, "a number avoids multiples of too many others", ir.none);
     var builder: Builder = .{
         .number = number,
         .spelling = spelling,
         .sides = .{ Side.of(number, false, spelling), Side.of(number, true, spelling) },
+        .exceptions = try exceptionsOf(arena, number.except, budget),
     };
     defer builder.deinit(gpa);
+    for (number.multiple_of_none, 1..) |decimal, index| builder.factors[index] = try factorOf(arena, gpa, decimal, budget);
+    if (number.multiple_of.len > 0) builder.factors[0] = try factorOf(arena, gpa, number.multiple_of, budget);
     _ = try builder.idOf(gpa, .{ .phase = .start });
     var done: usize = 0;
     while (done < builder.states.items.len) : (done += 1) {
@@ -103,6 +112,9 @@ pub fn build(arena: Allocator, gpa: Allocator, number: ir.Number, spelling: ir.S
     return .{ .next = next, .accepts = accepts, .cost = cost, .longer = longer };
 }
 
+/// The one that values are multiples of, then those that they are not multiples of.
+const factors_max = limits.number_factors;
+
 const Phase = enum(u4) { start, minus, zero, whole, point, fraction, exponent, exponent_sign, exponent_digits };
 /// How what was read compares with the same digits of a bound; `unbound` where there is nothing to compare with.
 const Compared = enum(u2) { less, equal, greater, unbound };
@@ -127,6 +139,9 @@ const State = struct {
     exponent_negative: bool = false,
     exponent_count: u8 = 0,
     exponent: i32 = 0,
+    /// The class of each factor, where there is one.
+    classes: [factors_max]u16 = @splat(0),
+    excepted: u16 = Exceptions.off,
 };
 
 const Builder = struct {
@@ -134,6 +149,8 @@ const Builder = struct {
     spelling: ir.Style.Spelling,
     /// For numbers without and with a minus.
     sides: [2]Side,
+    factors: [factors_max]?Factor = @splat(null),
+    exceptions: Exceptions,
     states: std.ArrayList(State) = .empty,
     rows: std.ArrayList([symbols.len]u16) = .empty,
     ids: std.AutoHashMapUnmanaged(State, u16) = .empty,
@@ -162,7 +179,7 @@ const Builder = struct {
         return switch (byte) {
             '-' => switch (state.phase) {
                 // Where both sides are alike, what follows the minus is the same.
-                .start => if (self.sides[1].empty) null else .{ .phase = .minus, .negative = !self.sides[1].sameAs(&self.sides[0]) },
+                .start => if (self.sides[1].empty) null else .{ .phase = .minus, .negative = !self.exceptions.isEmpty() or !self.sides[1].sameAs(&self.sides[0]) },
                 .exponent => exponentSign(state, true),
                 else => null,
             },
@@ -182,6 +199,10 @@ const Builder = struct {
                 next.low = if (side.low_trivial) .unbound else compareNext(.equal, value, side.low.whole(0));
                 next.high = if (side.high_trivial) .unbound else compareNext(.equal, value, side.high.whole(0));
                 if (!side.plain) dropPlain(&next);
+                for (&next.classes, &self.factors) |*class, *known| if (known.*) |*factor| {
+                    class.* = factor.whole(factor.start, value);
+                };
+                next.excepted = self.exceptions.step(self.exceptions.start(state.negative), '0' + value);
                 switch (side.exponents) {
                     .none => {},
                     .free, .natural => next.scaled = true,
@@ -197,6 +218,10 @@ const Builder = struct {
                 if (state.whole == int_digits) return null;
                 var next = state;
                 next.whole += 1;
+                for (&next.classes, &self.factors) |*class, *known| if (known.*) |*factor| {
+                    class.* = factor.whole(class.*, value);
+                };
+                next.excepted = self.exceptions.step(state.excepted, '0' + value);
                 next.low = if (state.low == .unbound) .unbound else if (next.whole > side.low.whole_length) .greater else compareNext(state.low, value, side.low.whole(state.whole));
                 next.high = if (state.high == .unbound) .unbound else if (next.whole > side.high.whole_length) .greater else compareNext(state.high, value, side.high.whole(state.whole));
                 if (side.exponents == .normalised) {
@@ -212,6 +237,11 @@ const Builder = struct {
                 var next = state;
                 next.phase = .fraction;
                 next.fraction += 1;
+                for (&next.classes, &self.factors) |*class, *known| if (known.*) |*factor| {
+                    class.* = factor.fraction(class.*, value, state.fraction);
+                };
+                if (next.classes[0] == Factor.never) return null;
+                next.excepted = self.exceptions.step(state.excepted, '0' + value);
                 if (state.plain) {
                     next.low = if (state.low == .equal) compareNext(.equal, value, side.low.fraction(state.fraction)) else state.low;
                     next.high = if (state.high == .equal) compareNext(.equal, value, side.high.fraction(state.fraction)) else state.high;
@@ -246,6 +276,7 @@ const Builder = struct {
         next.low = resolved(state.low, state.whole, side.low.whole_length);
         next.high = resolved(state.high, state.whole, side.high.whole_length);
         next.whole = 0;
+        next.excepted = self.exceptions.step(state.excepted, '.');
         if (next.low == .less or next.high == .greater) dropPlain(&next);
         return if (next.plain or next.scaled) next else null;
     }
@@ -285,6 +316,14 @@ const Builder = struct {
         return if (next.exponent_low <= next.exponent_high) next else null;
     }
 
+    /// Whether the value that was written is one of the multiples and none of those that are excluded.
+    fn isOneOf(self: *const Builder, state: State) bool {
+        for (&self.factors, state.classes, 0..) |*known, class, index| if (known.*) |*factor| {
+            if (factor.divides(class, state.fraction) != (index == 0)) return false;
+        };
+        return !self.exceptions.isOne(state.excepted);
+    }
+
     fn accepts(self: *const Builder, state: State) bool {
         const side = self.sideOf(state);
         switch (state.phase) {
@@ -293,6 +332,7 @@ const Builder = struct {
                 const whole = state.phase != .fraction;
                 const low = if (whole) resolved(state.low, state.whole, side.low.whole_length) else state.low;
                 const high = if (whole) resolved(state.high, state.whole, side.high.whole_length) else state.high;
+                if (!self.isOneOf(state)) return false;
                 const low_ok = low == .unbound or low == .greater or low == .equal and side.low.fractionIsZeroFrom(state.fraction);
                 return low_ok and high != .greater;
             },
@@ -403,6 +443,7 @@ const Side = struct {
         side.low_trivial = side.plain and std.mem.allEqual(u8, &side.low.digits, 0);
         side.high_trivial = upper_decimal == null;
         const unbounded = side.low_trivial and side.high_trivial;
+        if (number.multiple_of.len + number.multiple_of_none.len + number.except.len > 0) return if (side.plain) side else side.none();
         if (number.integer) {
             side.exponents = if (spelling == .spec and unbounded) .natural else .none;
         } else if (unbounded) {
@@ -616,6 +657,31 @@ test "forms of numbers" {
             .yes = &.{},
             .no = &.{ "2", "3" },
         },
+        .{
+            .number = .{ .integer = true, .multiple_of = "7", .low = boundOf("-10000000000", false) },
+            .spelling = .spec,
+            .yes = &.{ "0", "-0", "7", "-7", "14.0", "9999999996", "-9999999996", "7000000000000000000000" },
+            .no = &.{ "8", "1", "-10000000003", "7e1", "14.5" },
+        },
+        .{ .number = .{ .integer = true, .multiple_of = "7", .low = boundOf("8", false), .high = boundOf("13", false) }, .yes = &.{}, .no = &.{ "8", "7", "14" } },
+        .{
+            .number = .{ .multiple_of = "0.01" },
+            .yes = &.{ "1.25", "0", "-3.1", "100", "0.010", "2.50000" },
+            .no = &.{ "1.255", "0.001", "1e2" },
+        },
+        .{
+            .number = .{ .multiple_of = "2.5", .multiple_of_none = &.{ "5", "7.5" }, .except = &.{ "2.5", "-12.50" } },
+            .yes = &.{ "-2.5", "12.5", "17.50" },
+            .no = &.{ "0", "-0", "5", "2.5", "2.500", "-12.5", "7.5", "3" },
+        },
+        .{
+            .number = .{ .integer = true, .low = boundOf("0", false), .high = boundOf("12", false), .except = &.{ "0", "1", "11" } },
+            .spelling = .spec,
+            .yes = &.{ "2", "10", "12", "10.0" },
+            .no = &.{ "0", "-0", "1", "1.0", "11", "11.00", "13" },
+        },
+        .{ .number = .{ .integer = true, .low = boundOf("1", false), .high = boundOf("2", false), .except = &.{ "1", "2" } }, .yes = &.{}, .no = &.{ "1", "2" } },
+        .{ .number = .{ .multiple_of_none = &.{"1"} }, .yes = &.{ "0.5", "-1.01", "0.10" }, .no = &.{ "0", "1", "1.0", "-7.000" } },
     };
     var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
     defer arena.deinit();
@@ -647,9 +713,15 @@ test "bounds hold against exact integers, and no state is a dead end" {
         const low_exclusive = random.boolean();
         const high_exclusive = random.boolean();
         const integer = random.boolean();
+        const factors = [_]struct { []const u8, i64 }{ .{ "", 1 }, .{ "3", 3000 }, .{ "0.25", 250 }, .{ "0.7", 700 }, .{ "1.5", 1500 } };
+        const multiple_of = factors[random.uintLessThan(usize, factors.len)];
+        const other = factors[1 + random.uintLessThan(usize, factors.len - 1)];
+        const avoids = random.boolean();
         var buffers: [2][32]u8 = undefined;
         const number: ir.Number = .{
             .integer = integer,
+            .multiple_of = multiple_of[0],
+            .multiple_of_none = if (avoids) &.{other[0]} else &.{},
             .low = boundOf(try std.fmt.bufPrint(&buffers[0], "{s}{d}.{d:0>3}", .{ if (low < 0) "-" else "", @abs(low) / 1000, @abs(low) % 1000 }), low_exclusive),
             .high = boundOf(try std.fmt.bufPrint(&buffers[1], "{s}{d}.{d:0>3}", .{ if (high < 0) "-" else "", @abs(high) / 1000, @abs(high) % 1000 }), high_exclusive),
         };
@@ -660,14 +732,14 @@ test "bounds hold against exact integers, and no state is a dead end" {
         for (0..400) |_| {
             const value = low + random.intRangeAtMost(i64, -3000, 45_000) * @max(1, @divTrunc(scale, 10));
             const fits = (value > low or value == low and !low_exclusive) and (value < high or value == high and !high_exclusive) and
-                (!integer or @rem(value, 1000) == 0);
+                (!integer or @rem(value, 1000) == 0) and @rem(value, multiple_of[1]) == 0 and !(avoids and @rem(value, other[1]) == 0);
             var buffer: [32]u8 = undefined;
             const text = try std.fmt.bufPrint(&buffer, "{s}{d}.{d:0>3}", .{ if (value < 0) "-" else "", @abs(value) / 1000, @abs(value) % 1000 });
             if (fits != acceptsText(&automaton, text)) {
                 std.debug.print("{s} in {s}..{s} integer {}\n", .{ text, number.low.?.decimal, number.high.?.decimal, integer });
                 return error.Differs;
             }
-            if (integer or value == 0) continue;
+            if (integer or value == 0 or multiple_of[0].len > 0 or avoids) continue;
             // The normalised form of the same value.
             const digits = try std.fmt.bufPrint(buffers[0][20..], "{d}", .{@abs(value)});
             const scaled = try std.fmt.bufPrint(&buffer, "{s}{c}.{s}0e{d}", .{ if (value < 0) "-" else "", digits[0], digits[1..], @as(i64, @intCast(digits.len)) - 4 });

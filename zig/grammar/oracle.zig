@@ -554,7 +554,18 @@ pub const Oracle = struct {
             const most = std.fmt.parseInt(i64, high.decimal, 10) catch return false;
             if (candidate > most or high.exclusive and candidate == most) return false;
         }
+        if (number.multiple_of.len > 0 and !isMultiple(candidate, number.multiple_of)) return false;
+        for (number.multiple_of_none) |factor| if (isMultiple(candidate, factor)) return false;
+        for (number.except) |value| if (candidate == std.fmt.parseInt(i64, value, 10) catch return false) return false;
         return true;
+    }
+
+    /// Factors have one digit after the point at most here.
+    fn isMultiple(candidate: i64, factor: []const u8) bool {
+        const point = std.mem.findScalar(u8, factor, '.') orelse factor.len;
+        const whole = std.fmt.parseInt(i64, factor[0..point], 10) catch return false;
+        const tenths = whole * 10 + if (point == factor.len) 0 else factor[point + 1] - '0';
+        return @rem(candidate * 10, tenths) == 0;
     }
 
     /// A string, free or one known text.

@@ -236,8 +236,14 @@ const Maker = struct {
     fn number(self: *Maker) !ir.Number {
         // The oracle knows integers between these only.
         const low = self.random.intRangeAtMost(i32, -25, 100);
+        const factors = [_][]const u8{ "3", "7", "10", "0.5", "2.5", "1.2" };
+        const except = try self.arena.alloc([]const u8, self.below(3) * self.below(2));
+        for (except) |*value| value.* = try self.arena.print("{d}", .{low + self.random.intRangeAtMost(i32, 0, 12)});
         return .{
             .integer = true,
+            .multiple_of = if (self.below(3) == 0) factors[self.below(factors.len)] else "",
+            .multiple_of_none = if (self.below(4) == 0) try self.arena.dupe([]const u8, &.{factors[self.below(3)]}) else &.{},
+            .except = except,
             .low = .{ .decimal = try self.arena.print("{d}", .{low}), .exclusive = self.random.boolean() },
             .high = .{ .decimal = try self.arena.print("{d}", .{low + self.random.intRangeAtMost(i32, 0, 25)}), .exclusive = self.random.boolean() },
         };
@@ -370,7 +376,7 @@ const Session = struct {
                 for (string.among orelse &.{}) |item| std.debug.print("value {d} text '{f}'\n", .{ id, std.ascii.hexEscape(item, .lower) });
             },
             .array => |array| std.debug.print("value {d} array {any}\n", .{ id, array }),
-            .number => |number| std.debug.print("value {d} from {s} {} to {s} {}\n", .{ id, number.low.?.decimal, number.low.?.exclusive, number.high.?.decimal, number.high.?.exclusive }),
+            .number => |number| std.debug.print("value {d} from {s} {} to {s} {}, multiple of {s}, of none of {any}, none of {any}\n", .{ id, number.low.?.decimal, number.low.?.exclusive, number.high.?.decimal, number.high.?.exclusive, number.multiple_of, number.multiple_of_none, number.except }),
             else => std.debug.print("value {d} {any}\n", .{ id, case }),
         };
     }
