@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Service } from "./api/service.ts";
 import { type Config, product, readCommand } from "./config.ts";
 import { diagnose } from "./doctor.ts";
@@ -7,6 +8,7 @@ import { type Log, log as standardLog } from "./generate/log.ts";
 import { modelService } from "./generate/service.ts";
 import { ok, type Result } from "./generation/result.ts";
 import { modelsFolder } from "./models/catalog.ts";
+import { openModelStore } from "./models/store.ts";
 import { type Server, startServer } from "./server.ts";
 
 /** Runs one command of the command line with the native library at this path; serving ends with a signal. */
@@ -69,9 +71,11 @@ async function serve(config: Config, library: string): Promise<void> {
 }
 
 /** What the api rooms need, over one model. */
-function serviceOf({ model, detail }: LoadedModel, config: Config, log: Log): Service {
+function serviceOf({ model, detail, path }: LoadedModel, config: Config, log: Log): Service {
   const { holdCalls, pingMs, strictFields, lexicon } = config;
-  return { ...modelService(model, detail, { ...config, log }), holdCalls, pingMs, strictFields, lexicon };
+  const hub = { accessToken: process.env["HF_TOKEN"] || undefined };
+  const store = openModelStore({ folder: join(config.home, "models"), loaded: detail, loadedPath: path, hub });
+  return { ...modelService(model, detail, { ...config, log }), store, holdCalls, pingMs, strictFields, lexicon };
 }
 
 /** The first signal lets running answers finish, the second does not wait. */

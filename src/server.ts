@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { greeting } from "./api/ollama/routes.ts";
 import { errorResponse } from "./api/openai-error.ts";
 import type { Service } from "./api/service.ts";
 import { product } from "./config.ts";
@@ -56,10 +57,10 @@ export function startServer(service: Service, options: ServerOptions): Result<Se
   const visits = createVisits();
   const meter = createHttpMeter();
   const answers = meterAnswers(service);
-  const health = () =>
-    stopping
-      ? errorResponse({ kind: "overloaded", message: "The server is stopping." })
-      : Response.json({ status: "ok" });
+  const health = ({ path, request }: { readonly path: string; readonly request: Request }) => {
+    if (stopping) return errorResponse({ kind: "overloaded", message: "The server is stopping." });
+    return (path === "/" ? greeting(request.headers) : undefined) ?? Response.json({ status: "ok" });
+  };
   const metrics = () => engineMetrics(service.status()) + answers.text() + meter.text() + processMetrics();
   const keyring = createKeyring(options.apiKeys ?? []);
 

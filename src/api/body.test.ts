@@ -13,13 +13,16 @@ test("the value and the text it was read from, whatever the content type", async
 });
 
 test.each([
-  [undefined, "The request body is empty; it must be JSON."],
-  [" \n", "The request body is empty; it must be JSON."],
   [Uint8Array.of(0x22, 0xff, 0x22), "The request body is not valid UTF-8."],
   ["[".repeat(bodyDepthMax + 1), `The request body is nested deeper than ${bodyDepthMax} levels.`],
   ["{,}", "The request body is not valid JSON. JSON Parse error: Expected '}'"],
 ])("%p is refused", async (body, message) => {
   expect(await post(body)).toEqual({ ok: false, failure: { kind: "body_invalid", message } });
+});
+
+test.each([undefined, "", " \n"])("%p is empty, and refused", async (body) => {
+  const message = "The request body is empty; it must be JSON.";
+  expect(await post(body)).toEqual({ ok: false, failure: { kind: "body_invalid", message, empty: true } });
 });
 
 test("brackets inside strings do not nest", async () => {

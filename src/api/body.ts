@@ -4,7 +4,11 @@ import { bodyDepthMax } from "../limits.ts";
 /** A request body as plain values, and the text they were read from: only the text has the order of keys and the digits of numbers. */
 export type JsonBody = { readonly value: unknown; readonly text: string };
 
-export type BodyFailure = { readonly kind: "body_invalid"; readonly message: string };
+export type BodyFailure = {
+  readonly kind: "body_invalid";
+  readonly message: string;
+  readonly empty?: boolean;
+};
 
 /** Reads a body, whose size the server has bounded, as JSON whatever its content type says, since `curl -d` calls it a form. */
 export async function readJson(request: Request): Promise<Result<JsonBody, BodyFailure>> {
@@ -14,7 +18,8 @@ export async function readJson(request: Request): Promise<Result<JsonBody, BodyF
   } catch {
     return fail({ kind: "body_invalid", message: "The request body is not valid UTF-8." });
   }
-  if (text.trim() === "") return fail({ kind: "body_invalid", message: "The request body is empty; it must be JSON." });
+  if (text.trim() === "")
+    return fail({ kind: "body_invalid", message: "The request body is empty; it must be JSON.", empty: true });
   if (tooDeep(text, bodyDepthMax)) {
     return fail({ kind: "body_invalid", message: `The request body is nested deeper than ${bodyDepthMax} levels.` });
   }

@@ -4,6 +4,7 @@ import type { ModelDetail, ModelInfo } from "../generation/model-detail.ts";
 import type { Request } from "../generation/request.ts";
 import type { Result } from "../generation/result.ts";
 import type { Status } from "../generation/status.ts";
+import type { ModelStore } from "./model-store.ts";
 
 /** What an api room needs of the server behind it. */
 export type Service = {
@@ -28,6 +29,7 @@ export type Service = {
   status(): Status;
   describe(): ModelDetail;
   readonly models: readonly ModelInfo[];
+  readonly store: ModelStore;
   /** Deliver calls whole where a request says nothing. */
   readonly holdCalls: boolean;
   /** Milliseconds of silence before a keep-alive comment. */

@@ -2,6 +2,9 @@ import { Elysia } from "elysia";
 import { errorResponse as anthropicError } from "../api/anthropic/error.ts";
 import { anthropicDocument } from "../api/anthropic/operations.ts";
 import { claims as anthropicClaims, anthropicRoutes } from "../api/anthropic/routes.ts";
+import { ollamaRoom } from "../api/ollama/error.ts";
+import { ollamaDocument } from "../api/ollama/operations.ts";
+import { ollamaRoutes } from "../api/ollama/routes.ts";
 import { openaiDocument } from "../api/openai/operations.ts";
 import { openaiRoutes } from "../api/openai/routes.ts";
 import { errorResponse } from "../api/openai-error.ts";
@@ -18,6 +21,7 @@ export type NamedRoom = Room & { readonly name: string };
 const rooms: readonly NamedRoom[] = [
   { name: "anthropic", claims: anthropicClaims, errorResponse: anthropicError },
   { name: "responses", claims: responsesClaims, errorResponse: responsesError },
+  { name: "ollama", ...ollamaRoom },
   { name: "openai", claims: () => true, errorResponse },
 ];
 
@@ -26,11 +30,17 @@ export function mountRooms(service: Service) {
   return new Elysia({ name: "rooms" })
     .use(anthropicRoutes(service))
     .use(responsesRoutes(service))
+    .use(ollamaRoutes(service))
     .use(openaiRoutes(service));
 }
 
 /** What every room says of its routes. */
-export const roomDocuments: readonly RoomDocument[] = [openaiDocument, responsesDocument, anthropicDocument];
+export const roomDocuments: readonly RoomDocument[] = [
+  openaiDocument,
+  responsesDocument,
+  anthropicDocument,
+  ollamaDocument,
+];
 
 /** Whose shape an answer on this path has, whatever happens to it. */
 export function roomOf(path: string, headers: Headers): NamedRoom {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Message, Request } from "../../generation/request.ts";
+import { bodyOf } from "../body-fixture.ts";
 import { decodeService } from "../service-fixture.ts";
-import { bodyOf } from "./body-fixture.ts";
 import { decodeCount, decodeMessages, type MessagesRequest } from "./decode.ts";
 import { signatureOf } from "./signature.ts";
 

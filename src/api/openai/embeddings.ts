@@ -6,6 +6,7 @@ import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { open, optional, strictFailure, unreadFields } from "../fields.ts";
 import type { Embeddings } from "../service.ts";
+import { cut } from "../vectors.ts";
 import type { DecodeService } from "./decode.ts";
 
 export type EmbeddingRequest = {
@@ -80,7 +81,7 @@ export function encodeEmbeddings(
     return fail({ kind: "invalid", message, param: "dimensions", code: "invalid_value" });
   }
   const data = vectors.map((vector, index) => {
-    const kept = dimensions === undefined ? vector : normalised(vector.subarray(0, dimensions));
+    const kept = cut(vector, dimensions);
     return { object: "embedding", index, embedding: base64 ? encodeBase64(kept) : [...kept] };
   });
   return ok({
@@ -89,11 +90,6 @@ export function encodeEmbeddings(
     model,
     usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
   });
-}
-
-function normalised(vector: Float32Array): Float32Array {
-  const norm = Math.hypot(...vector);
-  return norm === 0 ? vector : vector.map((element) => element / norm);
 }
 
 function encodeBase64(vector: Float32Array): string {

@@ -3,6 +3,7 @@ import type { Event } from "../../generation/event.ts";
 import type { Request as Asked } from "../../generation/request.ts";
 import { ok } from "../../generation/result.ts";
 import type { Service } from "../service.ts";
+import { unusedStore } from "../service-fixture.ts";
 import { responsesRoutes } from "./routes.ts";
 import { ResponseStore } from "./store.ts";
 
@@ -53,6 +54,7 @@ function serve(events: readonly Event[], { go, store }: { go?: () => Promise<voi
     embed: unused,
     status: unused,
     describe: unused,
+    store: unusedStore,
     models: [{ id: "M", created: 1, contextMax: 400, dialect: "hermes", dialectDetected: true }],
     holdCalls: false,
     pingMs: 60_000,

@@ -8,6 +8,7 @@ import { responseHeaders } from "../response-headers.ts";
 import { requestIdOf } from "../room.ts";
 import type { Service } from "../service.ts";
 import { sseResponse } from "../sse.ts";
+import { truncated } from "../truncate.ts";
 import { decodeResponse, type Past, type ResponseRequest } from "./decode.ts";
 import { encodeStream, encodeWhole, writtenBy } from "./encode.ts";
 import { errorResponse, notFound } from "./error.ts";
@@ -17,7 +18,6 @@ import { wrongQuery } from "./query.ts";
 import { nowSeconds, Recording } from "./recording.ts";
 import type { ResponseFrame } from "./response.ts";
 import { ResponseStore, type StoredResponse } from "./store.ts";
-import { truncated } from "../truncate.ts";
 
 /**
  * OpenAI's Responses, and those of them that are kept. Bodies are read by the room itself, since their text is needed as well as

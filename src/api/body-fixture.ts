@@ -1,4 +1,4 @@
-import type { JsonBody } from "../body.ts";
+import type { JsonBody } from "./body.ts";
 
 /** For tests: a body as it is read from the wire. */
 export function bodyOf(value: object): JsonBody {
