@@ -31,7 +31,7 @@ test.each([...new Set(targets)].map((target) => [`${target.method} ${target.path
   "%s answers and refuses as it is described",
   async (_, { method, path, bodies }) => {
     const random = randomFrom(1);
-    const described = path.replace("resp_unknown", "{id}");
+    const described = path.replace("resp_unknown", "{id}").replace(/sha256:\w+/, "{digest}");
     for (const body of [...bodies, ...bodies].map((make) => make(random))) {
       for (const text of [JSON.stringify(body), "[]"]) {
         const response = await fetch(new URL(path, chat.server.url), { method, body: text });
@@ -53,6 +53,9 @@ test.each([
   ["/v1/models/none", "/v1/models/{id}", {}],
   ["/v1/models/replay", "/v1/models/{id}", { "anthropic-version": "2023-06-01" }],
   ["/v1/responses/none", "/v1/responses/{id}", {}],
+  ["/api/version", "/api/version", {}],
+  ["/api/tags", "/api/tags", {}],
+  ["/api/ps", "/api/ps", {}],
 ] satisfies readonly (readonly [string, string, Record<string, string>])[])(
   "GET %s, as %s, with %j",
   async (path, described, headers) => {
