@@ -1,24 +1,15 @@
-import { Elysia } from "elysia";
-import { greeting } from "./api/ollama/routes.ts";
-import { errorResponse } from "./api/openai-error.ts";
 import type { Service } from "./api/service.ts";
-import { product } from "./config.ts";
 import { type Log, log as standardLog } from "./generate/log.ts";
 import { ok, type Result } from "./generation/result.ts";
 import { bodyBytesMax, bodyMs, closeMs, idleTimeoutS } from "./limits.ts";
-import { meterAnswers } from "./server/answer-meter.ts";
+import { createApp } from "./server/app.ts";
 import { createKeyring } from "./server/auth.ts";
 import { createBodies } from "./server/body.ts";
 import { createCors } from "./server/cors.ts";
 import { createDoor } from "./server/door.ts";
 import { createHttpMeter } from "./server/http-meter.ts";
 import { type Listening, listen } from "./server/listen.ts";
-import { engineMetrics, processMetrics } from "./server/metrics.ts";
-import { openapiDocument } from "./server/openapi.ts";
-import { healthPaths, ownDocument } from "./server/own-routes.ts";
-import { prometheusType } from "./server/prometheus.ts";
 import { createRateLimit } from "./server/rate-limit.ts";
-import { mountRooms, roomDocuments } from "./server/rooms.ts";
 import { createRoutes } from "./server/routes.ts";
 import { createVisits, type Visits } from "./server/visits.ts";
 
@@ -51,30 +42,13 @@ export type ServerOptions = {
   readonly log?: Log;
 };
 
-/** Mounts the api rooms over a service and listens. The failure is a sentence for the user. */
+/** Answers for a service at an address. The failure is a sentence for the user. */
 export function startServer(service: Service, options: ServerOptions): Result<Server, string> {
   let stopping = false;
   const visits = createVisits();
   const meter = createHttpMeter();
-  const answers = meterAnswers(service);
-  const health = ({ path, request }: { readonly path: string; readonly request: Request }) => {
-    if (stopping) return errorResponse({ kind: "overloaded", message: "The server is stopping." });
-    return (path === "/" ? greeting(request.headers) : undefined) ?? Response.json({ status: "ok" });
-  };
-  const metrics = () => engineMetrics(service.status()) + answers.text() + meter.text() + processMetrics();
   const keyring = createKeyring(options.apiKeys ?? []);
-
-  const app = new Elysia({ normalize: false })
-    .onError(({ error }) => {
-      throw error;
-    })
-    .get("/metrics", () => new Response(metrics(), { headers: { "content-type": prometheusType } }))
-    .get("/openapi.json", () => Response.json(document))
-    .use(mountRooms(answers.service));
-  for (const path of healthPaths) app.get(path, health);
-  const documents = [ownDocument, ...roomDocuments];
-  const document = openapiDocument(app.routes, documents, { version: product.version, open: keyring.open });
-
+  const app = createApp(service, { meter, open: keyring.open, stopping: () => stopping });
   const { requestsPerMinute } = options;
   const door = createDoor({
     routes: createRoutes(app.routes),
