@@ -28,6 +28,7 @@ const Counts = @import("counts.zig").Counts;
 const array_room = @import("array.zig");
 const Object = program_room.Object;
 const object_room = @import("object.zig");
+const loop_room = @import("loop.zig");
 const cover_room = @import("cover.zig");
 const Cover = cover_room.Cover;
 const Property = program_room.Property;
@@ -626,7 +627,7 @@ const Compiler = struct {
             .keys = texts,
             .properties = properties,
             .source = source,
-            .classes = try self.classesOf(object.others, style),
+            .classes = try self.classesOf(&object, style),
             .ordered = object.ordered,
             .words = @intCast((keys.len + 31) / 32),
             .first_required = for (source) |sorted| {
@@ -638,17 +639,31 @@ const Compiler = struct {
         } };
     }
 
-    /// The classes that take any key are one; it comes first.
-    fn classesOf(self: *Compiler, classes: []const ir.KeyClass, style: ir.Style.Spelling) ir.Error![]const object_room.KeyClass {
-        var any: std.ArrayList(ir.Option) = .empty;
-        for (classes) |class| {
-            if (class.keys != none) return self.unbuilt();
-            try any.appendSlice(self.scratch, class.options);
+    /// Classes of the same keys are one; the one that takes any key comes first.
+    fn classesOf(self: *Compiler, object: *const ir.Object, style: ir.Style.Spelling) ir.Error![]const object_room.KeyClass {
+        var merged: std.AutoArrayHashMapUnmanaged(u32, std.ArrayList(ir.Option)) = .empty;
+        for ([_]bool{ true, false }) |any| for (object.others) |class| {
+            if (any != (class.keys == none) or class.options.len == 0) continue;
+            const options = try merged.getOrPutValue(self.scratch, class.keys, .empty);
+            try options.value_ptr.appendSlice(self.scratch, class.options);
+        };
+        var list: std.ArrayList(object_room.KeyClass) = .empty;
+        for (merged.keys(), merged.values()) |regex, options| {
+            var class: object_room.KeyClass = .{
+                .keys = none,
+                .options = try self.optionsOf(options.items, style),
+                .value_cost = unreachable_cost,
+                .loop = .{ .base = 0, .step = 1, .width = self.program.prices.width },
+            };
+            if (regex != none) {
+                class.keys = try self.patternId(regex, 0, none, if (style == .spec) .spec else .fixed);
+                if (self.patterns.items[class.keys].cost == unreachable_cost) continue;
+                if (object.isCounted()) class.loop = try loop_room.find(self.gpa, self.scratch, self.patterns.items, class.keys, self.budget) orelse
+                    return self.budget.refuse(.limit, "an object that counts its members has a pattern of keys of which tokens write only finitely many", none);
+            }
+            try list.append(self.arena, class);
         }
-        if (any.items.len == 0) return &.{};
-        const list = try self.arena.alloc(object_room.KeyClass, 1);
-        list[0] = .{ .keys = none, .options = try self.optionsOf(any.items, style), .value_cost = unreachable_cost };
-        return list;
+        return list.items;
     }
 
     /// What a shortest member of each value costs: a least fixed point. What stays unreachable has no members.
@@ -723,7 +738,9 @@ const Compiler = struct {
         if (self.cover.closes) return self.speller.cost("{}");
         var least = unreachable_cost;
         for (self.cover.keys.items, object.properties) |cost, property| least = @min(least, spelling.add(property.start_cost, cost));
-        for (self.cover.classes.items) |cost| least = @min(least, spelling.add(self.program.prices.newKey(@intCast(object.properties.len)), cost));
+        for (self.cover.classes.items, object.classes) |cost, *class| {
+            least = @min(least, spelling.add(self.program.prices.newKey(class, @intCast(object.properties.len)), cost));
+        }
         return spelling.add(try self.speller.cost("{"), least);
     }
 

@@ -21,10 +21,9 @@ pub const Prices = struct {
     /// Characters that are tokens by themselves.
     width: u32,
 
-    /// Of a key unlike `known` others, from its opening quote to its colon, at most: where all characters lead to known keys, it is longer
-    /// by one.
-    pub fn newKey(self: *const Prices, known: u32) u32 {
-        return add(add(self.quote, self.quote_colon), 1 + known / @max(self.width, 1));
+    /// Of a key of a class unlike `known` others, from its opening quote to its colon, at most.
+    pub fn newKey(self: *const Prices, class: *const object_room.KeyClass, known: u32) u32 {
+        return add(add(self.quote, self.quote_colon), class.loop.newKey(known));
     }
 };
 
@@ -85,9 +84,8 @@ pub const Cover = struct {
             if (property.offered) try self.items.append(gpa, key);
         }
         const grid: Grid = .of(object, start, required);
-        const extra = grid.extra(prices, start.known);
         try self.back.resize(gpa, (self.items.items.len + 1) * grid.size());
-        self.fillLast(object, prices, &grid, extra);
+        self.fillLast(object, prices, &grid, start.known);
         var at = self.items.items.len;
         while (at > 0) {
             at -= 1;
@@ -105,16 +103,19 @@ pub const Cover = struct {
     }
 
     /// After the declared keys: other keys only.
-    fn fillLast(self: *Cover, object: *const Object, prices: *const Prices, grid: *const Grid, extra: u32) void {
+    fn fillLast(self: *Cover, object: *const Object, prices: *const Prices, grid: *const Grid, known: u32) void {
         const row = self.backOf(grid, self.items.items.len);
         var state = grid.size();
         while (state > 0) {
             state -= 1;
             var least = if (grid.isEnough(state)) prices.brace else unreachable_cost;
-            for (object.classes) |class| for (class.options) |option| {
-                const next = grid.step(state, option.counts) orelse continue;
-                if (next != state) least = @min(least, add(add(extra, option.cost), row[next]));
-            };
+            for (object.classes) |*class| {
+                const key = add(prices.comma, prices.newKey(class, known +| grid.extras));
+                for (class.options) |option| {
+                    const next = grid.step(state, option.counts) orelse continue;
+                    if (next != state) least = @min(least, add(add(key, option.cost), row[next]));
+                }
+            }
             row[state] = least;
         }
     }
@@ -236,10 +237,5 @@ pub const Grid = struct {
 
     fn isEnough(self: *const Grid, state: u32) bool {
         return state % self.levels >= self.least and self.object.counts.isMet(state / self.levels);
-    }
-
-    /// What another key costs, with a comma before it and no value.
-    fn extra(self: *const Grid, prices: *const Prices, known: u32) u32 {
-        return add(prices.comma, prices.newKey(known +| self.extras));
     }
 };

@@ -36,6 +36,10 @@ pub fn bytesOf(graph: *const Graph, node: *const Node) ByteSet {
             if (register.extras_open or node.c != 0 or node.b == ir.none) break :key .full;
             break :key textBytes(&program.cases[register.case].object.keys, node.b);
         },
+        .object_other => switch (@as(json_string.State, @bitCast(node.c)).phase) {
+            .text => inside,
+            else => .full,
+        },
         .object_open => of("\"}").unionWith(spaces),
         .object_colon => of(":").unionWith(spaces),
         .object_after => of(",}").unionWith(spaces),
@@ -125,8 +129,6 @@ fn numberBytes(program: *const Program, number: u32, state: u16) ByteSet {
 /// Between two characters of a known text.
 fn textBytes(texts: *const Texts, node: u32) ByteSet {
     var set = of("\"\\");
-    const end = texts.nodes[node].next;
-    var child = node + 1;
-    while (child < end) : (child = texts.nodes[child].next) set.set(texts.nodes[child].byte);
+    texts.addBytes(node, &set);
     return set;
 }

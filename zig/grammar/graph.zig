@@ -58,6 +58,8 @@ pub const Kind = enum(u8) {
     object_open,
     /// In a key. a: registers, b: node of the declared keys or `none`, c: json_string.State, d: node of the other keys seen, 0 off them.
     object_key,
+    /// In a key of a class with a pattern. a: registers, b: state of the pattern, c: json_string.State, d: place among the known keys.
+    object_other,
     /// After a key. a: registers after it, b: value.
     object_colon,
     /// After a member, or waiting for its value. a: registers.
@@ -404,7 +406,7 @@ pub const Graph = struct {
                 .bytes, .marker => node.b > 0,
                 .text, .string, .among => true,
                 .texts => node.b != self.program.dawgs[node.a].root,
-                .regex, .pattern => node.c != 0,
+                .regex, .pattern, .object_other => node.c != 0,
                 .object_key => registers_room.keyLeads(self, &node),
                 else => false,
             };
@@ -496,7 +498,7 @@ pub const Graph = struct {
                 },
                 .marker => state.edges = state.edges or (node.b == 0 and self.program.nodes[node.a].marker.token != none),
                 .text => state.edges = state.edges or self.program.nodes[node.a].text.controls,
-                .object_key => state.uncertain = state.uncertain or self.registers.get(node.a).unresolved,
+                .object_key, .object_other => state.uncertain = state.uncertain or self.registers.get(node.a).unresolved,
                 .object_colon => state.unresolved = state.unresolved or self.registers.get(node.a).unresolved,
                 else => {},
             }
@@ -554,6 +556,7 @@ pub const Graph = struct {
                 break :open if (registers.closes) program.prices.brace else registers.start_cost;
             },
             .object_key => registers_room.keyCost(self, node),
+            .object_other => try registers_room.otherKeyCost(self, node),
             .object_colon => spelling.add(spelling.add(program.colon_cost, program.values[node.b].cost), self.registers.get(node.a).after_cost),
             .object_after => self.registers.get(node.a).after_cost,
             .object_comma => self.registers.get(node.a).start_cost,
@@ -563,7 +566,7 @@ pub const Graph = struct {
     }
 
     /// Without the closing quote.
-    fn stringCost(self: *const Graph, needed: u32, state: json_string.State) u32 {
+    pub fn stringCost(self: *const Graph, needed: u32, state: json_string.State) u32 {
         if (state.phase == .text) return self.program.characterCost(needed);
         const rest = self.program.characterCost(needed -| 1);
         const phase = @backingInt(state.phase);

@@ -151,6 +151,11 @@ pub const Object = struct {
     members_min: u32 = 0,
     members_max: u32 = none,
     counters: []const Counter = &.{},
+
+    /// Whether it matters how many members there are, or what they count.
+    pub fn isCounted(self: *const Object) bool {
+        return self.counters.len > 0 or self.members_min > 0 or self.members_max != none;
+    }
 };
 
 /// What may stand in a place. `counts`: bit i adds one to counter i.

@@ -2,6 +2,7 @@
 const ir = @import("ir.zig");
 const Option = @import("array.zig").Option;
 const Counts = @import("counts.zig").Counts;
+const spelling = @import("spelling.zig");
 const Texts = @import("texts.zig").Texts;
 
 const none = ir.none;
@@ -54,8 +55,23 @@ pub const Property = struct {
 };
 
 pub const KeyClass = struct {
-    /// An automaton, or `none`: any key. Only the first class may have none.
+    /// A pattern, or `none`: any key. Only the first class may have none.
     keys: u32,
     options: []const Option,
     value_cost: u32,
+    /// How its keys are told apart; only for objects whose members are counted.
+    loop: Loop,
+};
+
+/// A part of a class's keys that may be repeated: with n repetitions the keys are all different, or by `width` different characters.
+pub const Loop = struct {
+    /// Tokens of a key without the repeated part, without quotes; and of one repetition.
+    base: u32,
+    step: u32,
+    width: u32,
+
+    /// Of a key unlike `known` others, at most.
+    pub fn newKey(self: Loop, known: u32) u32 {
+        return spelling.add(self.base, spelling.times(1 + known / @max(self.width, 1), self.step));
+    }
 };

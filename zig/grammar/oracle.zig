@@ -52,8 +52,11 @@ pub const Oracle = struct {
         };
         for (source.values, self.productive_cases) |value, *cases| cases.* = try arena.alloc(bool, value.cases.len);
         @memset(self.languages, null);
-        for (source.values) |value| for (value.cases) |case| if (case == .string and case.string.regex != none) try self.learn(case.string.regex);
-        for (source.nodes) |node| if (node == .regex) try self.learn(node.regex);
+        for (source.values) |value| for (value.cases) |case| if (case == .string and case.string.regex != none) try self.learn(case.string.regex, 7);
+        for (source.values) |value| for (value.cases) |case| if (case == .object) for (case.object.others) |class| {
+            if (class.keys != none) try self.learn(class.keys, 6);
+        };
+        for (source.nodes) |node| if (node == .regex) try self.learn(node.regex, 7);
         try self.findCharacters("");
         for (tokens) |token| if (token.len == 1) {
             self.writable[token[0]] = true;
@@ -164,9 +167,9 @@ pub const Oracle = struct {
         return if (self.spec) .spec else .canonical;
     }
 
-    fn learn(self: *Oracle, regex: u32) !void {
+    fn learn(self: *Oracle, regex: u32, deepest: usize) !void {
         if (self.languages[regex] != null) return;
-        var depth: usize = 7;
+        var depth = deepest;
         while (self.languages[regex] == null) : (depth -= 1) self.languages[regex] = try .create(self.arena, self.source.regexes, regex, depth);
     }
 
@@ -194,7 +197,7 @@ pub const Oracle = struct {
         }
         for (self.characters.keys()) |char| writable[language.symbolOf(char)] = true;
         if (how == .spec) for (language.stretches) |stretch| {
-            writable[stretch.symbol] = true;
+            if (stretch.first != 0xd800) writable[stretch.symbol] = true;
         };
         return language.begins(text, min, max, writable[0..language.symbols]);
     }
@@ -839,7 +842,7 @@ pub const Oracle = struct {
         const key = self.readKey(start, style) orelse return found;
         for (object.others) |class| for (class.options) |option| {
             const next = countOf(object.counters, counted, option.counts) orelse continue;
-            if (!self.isPossible(option)) continue;
+            if (!self.isPossible(option) or !self.keyFits(object, class.keys, key, keys, style)) continue;
             if (key.end == null) {
                 if (self.objectFinishable(object, self.with(keys, new_key), next)) found.open = true;
                 continue;
@@ -852,6 +855,59 @@ pub const Oracle = struct {
             found = either(found, self.memberValue(object, key.end.?, style, more, next, option.value));
         };
         return found;
+    }
+
+    /// Whether a key as far as it was read is of a class, or can become one that is not known yet.
+    fn keyFits(self: *Oracle, object: ir.Object, regex: u32, key: ReadKey, keys: []const []const u8, style: ir.Style) bool {
+        if (regex == none) return true;
+        const language = &(self.languages[regex] orelse return false);
+        var buffer: [64]usize = undefined;
+        const symbols = symbolsOf(language, key.text, &buffer);
+        if (symbols.len + 3 > language.depth) {
+            self.unsure = true;
+            return false;
+        }
+        if (key.end != null) return language.has(symbols);
+        const how: Writing = if (style.spelling == .spec) .spec else .canonical;
+        var known: std.ArrayList([]const usize) = .empty;
+        for (keys) |seen| self.addKnown(&known, language, key.text, seen);
+        for (object.properties) |property| if (!contains(keys, property.key)) self.addKnown(&known, language, key.text, property.key);
+        if (key.begun) |at| {
+            var next: [16]bool = @splat(false);
+            self.completions(language, at, how, &next);
+            // Which of the known keys the character could still lead to is not looked into.
+            if (known.items.len > 0) self.unsure = true;
+            for (next[0..language.symbols], 0..) |is_next, symbol| {
+                buffer[symbols.len] = symbol;
+                if (is_next and self.begins(regex, buffer[0 .. symbols.len + 1], 0, none, how)) return true;
+            }
+            return false;
+        }
+        var sizes: [16]usize = @splat(0);
+        for (0..128) |char| if (self.writable[char] or char < 0x20) {
+            sizes[language.symbolOf(@intCast(char))] += 1;
+        };
+        for (self.characters.keys()) |char| sizes[language.symbolOf(char)] += 1;
+        // With escapes all can be written beyond ASCII.
+        if (how == .spec) for (language.stretches, 1..) |stretch, index| {
+            const end = if (index < language.stretches.len) language.stretches[index].first else 0x110000;
+            if (stretch.first == 0xd800) continue;
+            sizes[stretch.symbol] += end -| @max(stretch.first, 0x80);
+        };
+        return language.beginsNew(symbols, sizes[0..language.symbols], known.items);
+    }
+
+    fn addKnown(self: *const Oracle, known: *std.ArrayList([]const usize), language: *const Language, start: []const u8, key: []const u8) void {
+        if (!std.mem.startsWith(u8, key, start) or !self.canSpell(key)) return;
+        const buffer = self.arena.alloc(usize, 64) catch return;
+        known.append(self.arena, symbolsOf(language, key, buffer)) catch return;
+    }
+
+    fn symbolsOf(language: *const Language, text: []const u8, buffer: []usize) []usize {
+        var count: usize = 0;
+        var view = std.unicode.Utf8View.initUnchecked(text).iterator();
+        while (view.nextCodepoint()) |char| : (count += 1) buffer[count] = language.symbolOf(char);
+        return buffer[0..count];
     }
 
     /// Stands for a key that is unlike all others.
@@ -934,7 +990,8 @@ pub const Oracle = struct {
         return false;
     }
 
-    const ReadKey = struct { text: []const u8, end: ?usize };
+    /// A key, decoded as far as it goes; `begun`: where a character begins that is cut off.
+    const ReadKey = struct { text: []const u8, end: ?usize = null, begun: ?usize = null };
 
     fn readKey(self: *Oracle, start: usize, style: ir.Style) ?ReadKey {
         var text: std.ArrayList(u8) = .empty;
@@ -947,7 +1004,7 @@ pub const Oracle = struct {
                 .no => return null,
                 .begun => {
                     if (style.spelling == .canonical and self.text[at] == '\\' and !self.fixedEscape(at)) return null;
-                    return .{ .text = "", .end = null };
+                    return .{ .text = text.items, .begun = at };
                 },
                 .whole => |length| {
                     var spelling: [14]u8 = undefined;
@@ -966,7 +1023,7 @@ pub const Oracle = struct {
                 },
             }
         }
-        return .{ .text = "", .end = null };
+        return .{ .text = text.items };
     }
 
     /// Whether an escape begun at the end of the text can become the one spelling of some character.

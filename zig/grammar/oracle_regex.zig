@@ -32,7 +32,24 @@ pub const Language = struct {
         }
         var self: Language = .{ .arena = arena, .stretches = stretches, .symbols = symbols, .depth = depth, .offsets = offsets, .texts = &.{} };
         const sets = try arena.alloc([]bool, root + 1);
-        for (sets, regexes[0 .. root + 1]) |*set, regex| set.* = try self.setOf(regex, sets);
+        const needed = try arena.alloc(bool, root + 1);
+        @memset(needed, false);
+        needed[root] = true;
+        var at: usize = root + 1;
+        while (at > 0) {
+            at -= 1;
+            if (needed[at]) switch (regexes[at]) {
+                .class => {},
+                .concat, .@"union", .intersection => |items| for (items) |item| {
+                    needed[item] = true;
+                },
+                .complement => |item| needed[item] = true,
+                .repeat => |repeat| needed[repeat.item] = true,
+            };
+        }
+        for (sets, regexes[0 .. root + 1], needed) |*set, regex, is_needed| if (is_needed) {
+            set.* = try self.setOf(regex, sets);
+        };
         self.texts = sets[root];
         return self;
     }
@@ -87,6 +104,28 @@ pub const Language = struct {
                     digits /= self.symbols;
                 }
                 return true;
+            }
+        }
+        return false;
+    }
+
+    /// Whether some text begins so and is none of `known`, which begin so, too. `sizes`: how many characters can be written of each symbol.
+    pub fn beginsNew(self: *const Language, text: []const usize, sizes: []const usize, known: []const []const usize) bool {
+        for (text.len..self.depth + 1) |length| {
+            const rest = power(self.symbols, length - text.len);
+            const first = (self.indexOf(text) - self.offsets[text.len]) * rest;
+            for (first..first + rest) |value| {
+                if (!self.texts[self.offsets[length] + value]) continue;
+                var count: usize = 1;
+                var digits = value;
+                for (0..length - text.len) |_| {
+                    count = @min(count *| sizes[digits % self.symbols], 1 << 20);
+                    digits /= self.symbols;
+                }
+                for (known) |other| if (other.len == length and self.indexOf(other) == self.offsets[length] + value) {
+                    count -|= 1;
+                };
+                if (count > 0) return true;
             }
         }
         return false;

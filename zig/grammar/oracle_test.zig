@@ -63,7 +63,7 @@ const Words = struct {
     };
 };
 
-const Feature = enum { mixed, counters, members };
+const Feature = enum { mixed, counters, members, classes };
 
 /// Random grammars, small enough that everything about them can be tried.
 const Maker = struct {
@@ -76,6 +76,7 @@ const Maker = struct {
     /// What most of the grammar is made of.
     feature: Feature,
     regexes: std.ArrayList(ir.Regex) = .empty,
+    key_regexes: []const u32 = &.{},
 
     fn make(self: *Maker) !ir.Ir {
         const count = self.random.intRangeAtMost(u32, 1, 5);
@@ -193,6 +194,22 @@ const Maker = struct {
                 result.rest = try self.options(values, result.counters.len);
                 break :counters .{ .array = result };
             },
+            .classes => classes: {
+                const counted = self.random.boolean();
+                const list = try self.counters(if (counted) self.below(2) else 0, false);
+                const declared = try self.properties(values);
+                for (@constCast(declared)) |*property| property.options = (try self.options(values, list.len))[0..1];
+                const classes = try self.arena.alloc(ir.KeyClass, 1 + self.below(3));
+                for (classes) |*class| class.* = .{ .keys = if (self.below(5) == 0) none else try self.keys(), .options = (try self.options(values, list.len))[0..1] };
+                break :classes .{ .object = .{
+                    .properties = declared,
+                    .others = classes,
+                    .ordered = self.random.boolean(),
+                    .counters = list,
+                    .members_min = if (counted) @intCast(self.below(4)) else 0,
+                    .members_max = if (!counted or self.random.boolean()) none else @intCast(self.below(5)),
+                } };
+            },
             .members => members: {
                 const list = try self.counters(self.below(3), false);
                 const declared = try self.properties(values);
@@ -209,6 +226,32 @@ const Maker = struct {
                 } };
             },
         };
+    }
+
+    /// One of some regexes of infinitely many keys.
+    fn keys(self: *Maker) !u32 {
+        if (self.key_regexes.len == 0) {
+            const any = try self.addRegex(.{ .class = try self.arena.dupe(ir.Regex.Range, &.{ .{ .first = 0, .last = 0xd7ff }, .{ .first = 0xe000, .last = 0x10ffff } }) });
+            const a = try self.addRegex(.{ .class = try self.arena.dupe(ir.Regex.Range, &.{.{ .first = 'a', .last = 'a' }}) });
+            const b = try self.addRegex(.{ .class = try self.arena.dupe(ir.Regex.Range, &.{.{ .first = 'b', .last = 'b' }}) });
+            const all = try self.addRegex(.{ .repeat = .{ .item = any, .min = 0, .max = none } });
+            const begins = try self.addRegex(.{ .concat = try self.arena.dupe(u32, &.{ a, all }) });
+            const without = try self.addRegex(.{ .complement = begins });
+            const either = try self.addRegex(.{ .@"union" = try self.arena.dupe(u32, &.{ a, b }) });
+            const many = try self.addRegex(.{ .repeat = .{ .item = either, .min = @intCast(self.below(2)), .max = none } });
+            const after_b = try self.addRegex(.{ .concat = try self.arena.dupe(u32, &.{ b, many }) });
+            const one_or_many = try self.addRegex(.{ .@"union" = try self.arena.dupe(u32, &.{ a, after_b }) });
+            const pair = try self.addRegex(.{ .concat = try self.arena.dupe(u32, &.{ a, b }) });
+            const pairs = try self.addRegex(.{ .repeat = .{ .item = pair, .min = @intCast(self.below(2)), .max = none } });
+            const long = try self.addRegex(.{ .repeat = .{ .item = any, .min = 2, .max = none } });
+            self.key_regexes = try self.arena.dupe(u32, &.{ begins, without, many, one_or_many, pairs, long });
+        }
+        return self.key_regexes[self.below(self.key_regexes.len)];
+    }
+
+    fn addRegex(self: *Maker, item: ir.Regex) !u32 {
+        try self.regexes.append(self.arena, item);
+        return @intCast(self.regexes.items.len - 1);
     }
 
     fn array(self: *Maker, values: u32) !ir.Array {
@@ -435,6 +478,10 @@ test "masks are what the oracle says, and every state can be finished for its co
 
 test "members that are counted" {
     try compare(.members);
+}
+
+test "classes of keys" {
+    try compare(.classes);
 }
 
 test "items that are counted" {

@@ -78,16 +78,17 @@ pub const Pattern = struct {
         return self.min == 0 and self.terms.terms.items[self.root].nullable;
     }
 
-    /// Whether a text matches, decoded; its length is within the bounds already.
+    /// Whether a text matches, decoded. The bounds may be the regex's own, so they count here, too.
     pub fn matches(self: *Pattern, text: []const u8) Error!bool {
         if (self.root == Terms.nothing) return false;
         var at = self.root;
         var view = std.unicode.Utf8View.initUnchecked(text).iterator();
-        while (view.nextCodepoint()) |char| {
+        var count: u32 = 0;
+        while (view.nextCodepoint()) |char| : (count += 1) {
             at = try self.terms.after(at, self.alphabet.classOf(char));
             if (at == Terms.nothing) return false;
         }
-        return self.terms.terms.items[at].nullable;
+        return count >= self.min and count <= self.max and self.terms.terms.items[at].nullable;
     }
 };
 

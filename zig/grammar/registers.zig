@@ -13,6 +13,9 @@ const spelling = @import("spelling.zig");
 const Counts = @import("counts.zig").Counts;
 const Cover = @import("cover.zig").Cover;
 const Object = @import("object.zig").Object;
+const fresh_room = @import("fresh.zig");
+const Fresh = fresh_room.Fresh;
+const Place = fresh_room.Place;
 const Seen = @import("seen.zig").Seen;
 const Texts = @import("texts.zig").Texts;
 
@@ -55,6 +58,9 @@ pub const Registers = struct {
     table: stdx.IdTable = .{},
     seen: Seen = .{},
     cover: Cover = .{},
+    fresh: Fresh = .{},
+    /// Places among the known keys, for keys of a class with a pattern; the first one is away from all.
+    places: std.AutoArrayHashMapUnmanaged(Place, void) = .empty,
     scratch_words: std.ArrayList(u32) = .empty,
 
     pub fn deinit(self: *Registers, gpa: Allocator) void {
@@ -63,6 +69,8 @@ pub const Registers = struct {
         self.table.deinit(gpa);
         self.seen.deinit(gpa);
         self.cover.deinit(gpa);
+        self.fresh.deinit(gpa);
+        self.places.deinit(gpa);
         self.scratch_words.deinit(gpa);
     }
 
@@ -70,6 +78,15 @@ pub const Registers = struct {
         // Register 0 is unused, so that `all` is never empty again.
         try self.all.append(gpa, std.mem.zeroes(Register));
         try self.seen.begin(gpa);
+        try self.places.put(gpa, .away, {});
+    }
+
+    pub fn placeOf(self: *const Registers, place: u32) Place {
+        return self.places.keys()[place];
+    }
+
+    pub fn internPlace(self: *Registers, gpa: Allocator, place: Place) error{OutOfMemory}!u32 {
+        return @intCast((try self.places.getOrPut(gpa, place)).index);
     }
 
     pub fn get(self: *const Registers, id: u32) *const Register {
@@ -115,7 +132,7 @@ pub const Registers = struct {
     }
 
     /// Of an object that was just opened.
-    pub fn open(self: *Registers, graph: *const Graph, case: u32) error{OutOfMemory}!u32 {
+    pub fn open(self: *Registers, graph: *Graph, case: u32) error{OutOfMemory}!u32 {
         const object = &graph.program.cases[case].object;
         const next: Identity = .{ .case = case, .extras = Seen.empty };
         if (object.ordered) return self.ordered(graph, next);
@@ -127,7 +144,7 @@ pub const Registers = struct {
     }
 
     /// After a declared key, whose value counts so much.
-    pub fn afterKey(self: *Registers, graph: *const Graph, id: u32, key: u32, counts: u32) error{OutOfMemory}!u32 {
+    pub fn afterKey(self: *Registers, graph: *Graph, id: u32, key: u32, counts: u32) error{OutOfMemory}!u32 {
         const before = self.all.items[id];
         const object = &graph.program.cases[before.case].object;
         var next = self.afterMember(object, before, counts);
@@ -141,7 +158,7 @@ pub const Registers = struct {
     }
 
     /// After a key that is not declared and whose text is yet to be told.
-    pub fn afterExtra(self: *Registers, graph: *const Graph, id: u32, counts: u32) error{OutOfMemory}!u32 {
+    pub fn afterExtra(self: *Registers, graph: *Graph, id: u32, counts: u32) error{OutOfMemory}!u32 {
         const before = self.all.items[id];
         const object = &graph.program.cases[before.case].object;
         var next = self.afterMember(object, before, counts);
@@ -154,7 +171,7 @@ pub const Registers = struct {
         return self.intern(graph, next);
     }
 
-    pub fn resolve(self: *Registers, graph: *const Graph, id: u32, text: []const u8) error{OutOfMemory}!u32 {
+    pub fn resolve(self: *Registers, graph: *Graph, id: u32, text: []const u8) error{OutOfMemory}!u32 {
         const before = self.all.items[id];
         const object = &graph.program.cases[before.case].object;
         const extras = try self.seen.insert(graph.gpa, before.extras, text);
@@ -174,7 +191,7 @@ pub const Registers = struct {
         return next;
     }
 
-    fn ordered(self: *Registers, graph: *const Graph, next: Identity) error{OutOfMemory}!u32 {
+    fn ordered(self: *Registers, graph: *Graph, next: Identity) error{OutOfMemory}!u32 {
         const object = &graph.program.cases[next.case].object;
         try self.clearScratch(graph.gpa, object.words);
         for (object.source[next.position..]) |key| {
@@ -221,7 +238,7 @@ pub const Registers = struct {
     };
 
     /// The register with the keys of `scratch_words` left.
-    fn intern(self: *Registers, graph: *const Graph, identity: Identity) error{OutOfMemory}!u32 {
+    fn intern(self: *Registers, graph: *Graph, identity: Identity) error{OutOfMemory}!u32 {
         const Context = struct {
             registers: *const Registers,
             key: [6]u32,
@@ -258,7 +275,7 @@ pub const Registers = struct {
         return id;
     }
 
-    fn derive(self: *Registers, graph: *const Graph, identity: Identity, left: u32) error{OutOfMemory}!Register {
+    fn derive(self: *Registers, graph: *Graph, identity: Identity, left: u32) error{OutOfMemory}!Register {
         const object = &graph.program.cases[identity.case].object;
         var register: Register = .{
             .case = identity.case,
@@ -280,7 +297,7 @@ pub const Registers = struct {
         return register;
     }
 
-    fn derivePlain(self: *Registers, graph: *const Graph, object: *const Object, register: *Register) error{OutOfMemory}!void {
+    fn derivePlain(self: *Registers, graph: *Graph, object: *const Object, register: *Register) error{OutOfMemory}!void {
         const program = graph.program;
         var first_required: ?u32 = null;
         register.after_cost = program.prices.brace;
@@ -294,7 +311,7 @@ pub const Registers = struct {
         var least: u32 = unreachable_cost;
         register.class_costs = @intCast(self.words.items.len);
         for (object.classes) |class| {
-            const start = self.newKeyCost(graph, object, register);
+            const start = try self.newKeyCost(graph, object, class.keys, register.extras);
             const open_now = start != unreachable_cost and (!object.ordered or register.closes);
             const cost = if (open_now) spelling.add(class.value_cost, register.after_cost) else unreachable_cost;
             try self.words.append(graph.gpa, cost);
@@ -315,7 +332,7 @@ pub const Registers = struct {
         register.start_cost = least;
     }
 
-    fn deriveCounted(self: *Registers, graph: *const Graph, object: *const Object, register: *Register) error{OutOfMemory}!void {
+    fn deriveCounted(self: *Registers, graph: *Graph, object: *const Object, register: *Register) error{OutOfMemory}!void {
         const gpa = graph.gpa;
         const program = graph.program;
         const cover = &self.cover;
@@ -339,9 +356,9 @@ pub const Registers = struct {
             self.words.items[register.available + key / 32] |= @as(u32, 1) << @intCast(key & 31);
             least = @min(least, spelling.add(property.start_cost, cost));
         };
-        for (0..object.classes.len) |class| {
-            const cost = &self.words.items[register.class_costs + class];
-            const start = self.newKeyCost(graph, object, register);
+        for (object.classes, 0..) |class, index| {
+            const start = try self.newKeyCost(graph, object, class.keys, register.extras);
+            const cost = &self.words.items[register.class_costs + index];
             if (start == unreachable_cost) cost.* = unreachable_cost;
             least = @min(least, spelling.add(start, cost.*));
         }
@@ -349,9 +366,12 @@ pub const Registers = struct {
         register.start_cost = least;
     }
 
-    /// Of a key that is not declared, from its opening quote to its colon.
-    fn newKeyCost(self: *const Registers, graph: *const Graph, object: *const Object, register: *const Register) u32 {
-        return spelling.add(graph.program.prices.quote, extraCost(graph, self, object, Texts.root, register.extras, .start));
+    /// Of a key of a class that is not declared and was not there, from its opening quote to its colon.
+    fn newKeyCost(self: *const Registers, graph: *Graph, object: *const Object, keys: u32, extras: u32) error{OutOfMemory}!u32 {
+        const prices = &graph.program.prices;
+        if (keys == none) return spelling.add(prices.quote, extraCost(graph, self, object, Texts.root, extras, .start));
+        const first = try graph.patterns.start(keys);
+        return spelling.add(prices.quote, try classKeyCost(graph, object, first, .start, .{ .declared = Texts.root, .seen = extras }));
     }
 
     fn isLeft(self: *const Registers, register: *const Register, key: u32) bool {
@@ -380,6 +400,34 @@ pub fn keyCost(graph: *const Graph, node: *const Node) u32 {
         least = @min(least, spelling.add(own, registers.classCost(node.a, 0)));
     }
     return least;
+}
+
+/// Tokens that finish the object from inside a key of a class with a pattern.
+pub fn otherKeyCost(graph: *Graph, node: *const Node) error{OutOfMemory}!u32 {
+    const registers = &graph.registers;
+    const object = &graph.program.cases[registers.get(node.a).case].object;
+    const rest = registers.classCost(node.a, classOf(graph, object, node.b));
+    if (rest == unreachable_cost) return unreachable_cost;
+    return spelling.add(rest, try classKeyCost(graph, object, node.b, @bitCast(node.c), registers.placeOf(node.d)));
+}
+
+/// The class whose pattern a state is of.
+pub fn classOf(graph: *const Graph, object: *const Object, state: u32) usize {
+    const pattern = graph.patterns.states.items[state].pattern;
+    return for (object.classes, 0..) |class, index| {
+        if (class.keys == pattern) break index;
+    } else unreachable;
+}
+
+pub fn knownKeys(graph: *const Graph, object: *const Object) fresh_room.Known {
+    return .{ .texts = &object.keys, .seen = &graph.registers.seen };
+}
+
+/// With its closing quote and colon.
+fn classKeyCost(graph: *Graph, object: *const Object, state: u32, at: json_string.State, place: Place) error{OutOfMemory}!u32 {
+    const spelled = graph.patterns.of(state).writing.spellingOf();
+    const own = try graph.registers.fresh.cost(graph, .{ .pattern = state }, at, knownKeys(graph, object), place, spelled);
+    return spelling.add(own, graph.program.prices.quote_colon);
 }
 
 /// Whether a key can still become one that may come.

@@ -44,6 +44,10 @@ pub const Seen = struct {
         for (self.edgesOf(node)) |edge| set.unset(edge.byte);
     }
 
+    pub fn addBytes(self: *const Seen, node: u32, set: *std.bit_set.Static(256)) void {
+        for (self.edgesOf(node)) |edge| set.set(edge.byte);
+    }
+
     pub fn ends(self: *const Seen, node: u32) bool {
         return self.nodes.items[node].ends;
     }

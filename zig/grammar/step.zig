@@ -14,6 +14,7 @@ const StateId = graph_room.StateId;
 const Transition = graph_room.Transition;
 const Patterns = @import("patterns.zig").Patterns;
 const Object = @import("object.zig").Object;
+const registers_room = @import("registers.zig");
 const Counts = @import("counts.zig").Counts;
 const Texts = @import("texts.zig").Texts;
 
@@ -335,6 +336,7 @@ pub const Stepper = struct {
                 else => if (isSpace(byte)) try self.readSpace(graph, node, byte),
             },
             .object_key => try self.readKey(graph, node, byte),
+            .object_other => try self.readOtherKey(graph, node, byte),
             .object_colon => if (byte == ':') {
                 const parents = try self.waiting(graph, .{ .kind = .object_after, .channel = node.channel, .style = node.style, .a = node.a, .parents = node.parents }) orelse return;
                 try self.emitValue(graph, node, node.b, parents);
@@ -558,12 +560,55 @@ pub const Stepper = struct {
     }
 
     fn beginKey(self: *Stepper, graph: *Graph, node: Node) Error!void {
+        const extras = graph.registers.get(node.a).extras;
+        const object = &graph.program.cases[graph.registers.get(node.a).case].object;
         var next = node;
         next.kind = .object_key;
         next.b = Texts.root;
         next.c = 0;
-        next.d = graph.registers.get(node.a).extras;
+        next.d = extras;
         try self.emit(graph, next);
+        next.kind = .object_other;
+        for (object.classes) |class| if (class.keys != none) {
+            next.b = try graph.patterns.start(class.keys);
+            next.d = try graph.registers.internPlace(graph.gpa, .{ .declared = Texts.root, .seen = extras });
+            try self.emit(graph, next);
+        };
+    }
+
+    fn readOtherKey(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
+        const registers = &graph.registers;
+        const object = &graph.program.cases[registers.get(node.a).case].object;
+        const at: json_string.State = @bitCast(node.c);
+        const place = registers.placeOf(node.d);
+        const known = registers_room.knownKeys(graph, object);
+        var next = node;
+        switch (try graph.patterns.read(node.b, at, byte)) {
+            .dead => {},
+            .close => {
+                if (!graph.patterns.accepts(node.b) or known.ends(place)) return;
+                try self.endOther(graph, node, object.classes[registers_room.classOf(graph, object, node.b)].options);
+            },
+            .inside => |inside| {
+                next.b = inside.state;
+                next.c = @bitCast(inside.at);
+                next.d = try registers.internPlace(graph.gpa, known.afterByte(place, at, byte));
+                try self.emit(graph, next);
+            },
+        }
+    }
+
+    /// After a key that is not declared.
+    fn endOther(self: *Stepper, graph: *Graph, node: Node, options: []const program_room.Option) Error!void {
+        for (options) |option| {
+            var next = node;
+            next.kind = .object_colon;
+            next.a = try graph.registers.afterExtra(graph, node.a, option.counts);
+            next.b = option.value;
+            next.c = 0;
+            next.d = 0;
+            try self.emit(graph, next);
+        }
     }
 
     fn readKey(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
@@ -610,11 +655,7 @@ pub const Stepper = struct {
             return;
         }
         if (!registers.get(node.a).extras_open or registers.seen.ends(node.d)) return;
-        for (object.classes[0].options) |option| {
-            next.a = try registers.afterExtra(graph, node.a, option.counts);
-            next.b = option.value;
-            try self.emit(graph, next);
-        }
+        try self.endOther(graph, node, object.classes[0].options);
     }
 };
 

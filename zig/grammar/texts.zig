@@ -124,6 +124,13 @@ pub const Texts = struct {
         return none;
     }
 
+    /// The bytes that lead to a child.
+    pub fn addBytes(self: *const Texts, node: u32, set: *std.bit_set.Static(256)) void {
+        const end = self.nodes[node].next;
+        var at = node + 1;
+        while (at < end) : (at = self.nodes[at].next) set.set(self.nodes[at].byte);
+    }
+
     pub fn childOfChar(self: *const Texts, node: u32, char: u21) u32 {
         var buffer: [4]u8 = undefined;
         var at = node;
