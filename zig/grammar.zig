@@ -26,4 +26,5 @@ test {
     _ = @import("grammar/matcher_test.zig");
     _ = @import("grammar/oracle_test.zig");
     _ = @import("grammar/pattern_test.zig");
+    _ = @import("grammar/pattern_mask_test.zig");
 }

@@ -14,7 +14,9 @@ const memo_room = @import("memo.zig");
 const Memo = memo_room.Memo;
 const Late = memo_room.Late;
 const Seen = @import("seen.zig").Seen;
+const pattern_mask = @import("pattern_mask.zig");
 const texts_walk = @import("texts_walk.zig");
+const Patterns = @import("patterns.zig").Patterns;
 const walk = @import("walk.zig");
 
 const none = graph_room.none;
@@ -47,7 +49,7 @@ pub fn isWithin(cost: u32, limit: u32) bool {
     return cost <= limit and cost != graph_room.unreachable_cost;
 }
 
-/// Nodes between two characters of a free string, or of a key that may be new, that allow the same.
+/// Nodes between two characters of a free string, of a pattern, or of a key that may be new, that allow the same.
 pub const Group = struct {
     kind: Group.Kind,
     state: StateId,
@@ -58,11 +60,18 @@ pub const Group = struct {
         allowed: u32,
         /// What was read could still become a known key, so that it matters what comes before the closing quote.
         known: bool,
+        /// The pattern's state, or `Patterns.dead` without one.
+        pattern: u32 = Patterns.dead,
     };
 
     fn kindOf(graph: *const Graph, node: *const Node) ?Group.Kind {
-        if (node.kind != .string and node.kind != .object_key or node.c != 0 or !graph.program.escapes) return null;
-        const spec = graph.style(node).spelling == .spec;
+        if (node.c != 0) return null;
+        const spec = switch (node.kind) {
+            .string, .object_key, .pattern => graph.style(node).spelling == .spec,
+            else => return null,
+        };
+        if (node.kind == .pattern) return .{ .spelling = .spec, .needed = 0, .allowed = none, .known = false, .pattern = node.a };
+        if (!graph.program.escapes) return null;
         if (node.kind == .string) {
             if (node.b == 0) return null;
             return .{ .spelling = if (spec) .spec else .plain, .needed = node.a, .allowed = node.b, .known = false };
@@ -165,7 +174,8 @@ fn addExact(graph: *Graph, trie: *const Trie, state: StateId, spent: u32, limit:
 fn trieOf(graph: *const Graph, of: memo_room.Of) *const Trie {
     const vocabulary = graph.program.vocabulary;
     return switch (of) {
-        .tokens, .whole => &vocabulary.trie,
+        .tokens, .whole, .pattern_short => &vocabulary.trie,
+        .pattern_long => &vocabulary.string_tables.long_tokens,
         .closing => &vocabulary.string_tables.closing,
         .suffixes => &vocabulary.string_tables.suffixes,
     };
@@ -347,6 +357,7 @@ fn Limited(comptime Verifier: type) type {
 // Free strings
 
 fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    if (group.kind.pattern != Patterns.dead) return addPattern(graph, group, spent, limit, out, verifier);
     const tables = &graph.program.vocabulary.string_tables;
     const spelled = &tables.by_spelling[@backingInt(group.kind.spelling)];
     const kind = group.kind;
@@ -377,6 +388,34 @@ fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, ve
     if (tables.suffix_empty != none and isWithin(graph.states.items[closed].cost, limit)) addSuffix(spelled, kind, tables.suffix_empty, out);
 }
 
+/// Tokens that stay inside a pattern, and those that close it and may be followed by what comes after their quote.
+fn addPattern(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    const tables = &graph.program.vocabulary.string_tables;
+    const closed = try closedState(graph, group.state) orelse
+        return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
+    const parts = try pattern_mask.of(graph, group.kind.pattern);
+    const after = try memoOf(graph, closed, .suffixes);
+    const dear = try pattern_mask.cost(graph, parts, group.state, group.kind.pattern);
+    if (dear == null or after.tangled or after.verify.len > 0 or limit < @max(dear.?, after.cost_max, graph.states.items[closed].cost)) {
+        return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
+    }
+    const allowed = &graph.memos.suffixes;
+    allowed.clearRetainingCapacity();
+    try allowed.appendNTimes(graph.gpa, 0, (tables.suffix_count + 31) / 32);
+    for (after.list) |suffix| words.set(allowed.items, suffix);
+    for (after.late) |late| {
+        if (spent + late.spent > after.whitespace_max) break;
+        words.set(allowed.items, late.entry);
+    }
+    if (tables.suffix_empty != none and graph.states.items[closed].cost != graph_room.unreachable_cost) words.set(allowed.items, tables.suffix_empty);
+    for (parts) |key| {
+        const memo = graph.memos.get(key).?;
+        if (memo.bits.len > 0) words.orInto(out, memo.bits);
+        for (memo.list) |token| words.set(out, token);
+        for (memo.closings) |closing| if (words.isSet(allowed.items, closing.suffix)) words.set(out, closing.token);
+    }
+}
+
 /// The mask of a state inside strings without bounds, which stays the same as long as they go on: kept whole, and left in `out` but for what
 /// depends on whitespace. Null where it depends on more.
 fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u32) Error!?*const Memo {
@@ -386,6 +425,7 @@ fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u
     var memo: Memo = .{};
     for (graph.memos.groups.items) |group| {
         if (group.kind.needed > 0 or group.kind.allowed != none or group.kind.known) return null;
+        if (group.kind.pattern != Patterns.dead) return null;
         const closed = try closedState(graph, group.state) orelse return null;
         const after = try memoOf(graph, closed, .suffixes);
         if (after.tangled or after.verify.len > 0 or !sameWhitespace(&memo, after)) return null;
@@ -475,6 +515,7 @@ fn closedState(graph: *Graph, state: StateId) Error!?StateId {
     const known = graph.states.items[state];
     for (known.start..known.start + known.len) |at| {
         var node = graph.nodes.items[graph.state_items.items[at]];
+        if (node.kind == .pattern) node.kind = .string;
         if (node.kind == .string) {
             node.a = 0;
             node.b = 0;

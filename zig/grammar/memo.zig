@@ -11,6 +11,9 @@ const limits = @import("../limits.zig").grammar;
 /// An entry (a token, or what follows a closing quote) that spends whitespace of the text it begins in.
 pub const Late = struct { spent: u32, entry: u32 };
 
+/// A token that closes a string, and what follows its quote.
+pub const Closing = struct { token: u32, suffix: u32 };
+
 pub const Memo = struct {
     /// Entries that are allowed whatever was spent before: as a list where they are few, as a bit set where they are many.
     list: []u32 = &.{},
@@ -21,6 +24,11 @@ pub const Memo = struct {
     whitespace_max: u32 = 0,
     /// Entries that have to be tried one by one, because they depend on the text of a key.
     verify: []u32 = &.{},
+    /// Of a pattern: tokens that close it.
+    closings: []Closing = &.{},
+    /// Of a pattern whose length is bounded: characters that the string may have to have left, and those it may have to go on for.
+    reach_max: u32 = 0,
+    shortest_max: u32 = 0,
     /// The highest cost after any of them.
     cost_max: u32 = 0,
     /// What was spent matters in more ways than one: there is no mask apart from it.
@@ -41,7 +49,7 @@ pub const Memo = struct {
     }
 
     fn bytes(self: *const Memo) usize {
-        return (self.list.len + self.bits.len + self.verify.len) * 4 + self.late.len * @sizeOf(Late) + @sizeOf(Memo);
+        return (self.list.len + self.bits.len + self.verify.len) * 4 + self.late.len * @sizeOf(Late) + self.closings.len * @sizeOf(Closing) + @sizeOf(Memo);
     }
 
     pub fn deinit(self: *const Memo, gpa: Allocator) void {
@@ -49,12 +57,13 @@ pub const Memo = struct {
         gpa.free(self.bits);
         gpa.free(self.late);
         gpa.free(self.verify);
+        gpa.free(self.closings);
     }
 };
 
 /// What a memo is of: the tokens that a walk finds, or those of the whole mask; the tokens that close a string, or what may follow its
-/// closing quote.
-pub const Of = enum(u32) { tokens, whole, closing, suffixes };
+/// closing quote; short and long tokens inside a pattern, whose state is the key's.
+pub const Of = enum(u32) { tokens, whole, closing, suffixes, pattern_short, pattern_long };
 pub const Key = packed struct(u64) { state: u32, of: Of };
 
 pub const Memos = struct {
@@ -67,6 +76,9 @@ pub const Memos = struct {
     verify: std.ArrayList(u32) = .empty,
     groups: std.ArrayList(Group) = .empty,
     ids: std.ArrayList(u32) = .empty,
+    closings: std.ArrayList(Closing) = .empty,
+    /// A bit set of what may follow a closing quote.
+    suffixes: std.ArrayList(u32) = .empty,
     tasks: std.ArrayList(texts_walk.Task) = .empty,
 
     pub fn deinit(self: *Memos, gpa: Allocator) void {
@@ -78,6 +90,8 @@ pub const Memos = struct {
         self.verify.deinit(gpa);
         self.groups.deinit(gpa);
         self.ids.deinit(gpa);
+        self.closings.deinit(gpa);
+        self.suffixes.deinit(gpa);
         self.tasks.deinit(gpa);
     }
 

@@ -17,6 +17,9 @@ pub const unreachable_cost = spelling.unreachable_cost;
 const none = ir.none;
 const Error = ir.Error;
 
+/// Bytes of a short token, and so its characters at most.
+pub const short_bytes = @import("../vocabulary.zig").string_tables.short_bytes;
+
 pub const Pattern = struct {
     alphabet: *const Alphabet,
     terms: Terms,
@@ -31,6 +34,8 @@ pub const Pattern = struct {
     /// Tokens that a character takes at most on the way to a nearest end, where `bounds` count characters.
     unit: u32,
     lengths: Lengths,
+    /// Some counter counts farther than a short token reads.
+    counts: bool,
     /// Tokens that write its cheapest text, without quotes; `unreachable_cost`: it has none.
     cost: u32,
 
@@ -142,6 +147,9 @@ const Builder = struct {
             .bounds = .none,
             .unit = 1,
             .lengths = .{},
+            .counts = for (terms.terms.items) |term| {
+                if (term.kind == .repeat and term.c != none and term.c > short_bytes) break true;
+            } else false,
             .cost = unreachable_cost,
         };
         const holds = self.min <= first.shortest;

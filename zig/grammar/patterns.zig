@@ -22,6 +22,7 @@ const alphabet_room = @import("alphabet.zig");
 const pattern_room = @import("pattern.zig");
 const Pattern = pattern_room.Pattern;
 const Terms = @import("terms.zig").Terms;
+const Frame = @import("pattern_walk.zig").Frame;
 
 const none = ir.none;
 const unreachable_cost = spelling.unreachable_cost;
@@ -36,6 +37,8 @@ pub const State = struct {
     cost: u32,
     /// Where the states after each class stand in `rows`, or `none`.
     row: u32 = none,
+    /// The state that reads short tokens as this one does, or `none` as long as it was not asked for.
+    view: u32 = none,
 };
 
 pub const Read = union(enum) {
@@ -53,22 +56,32 @@ pub const Patterns = struct {
     states: std.ArrayList(State) = .empty,
     rows: std.ArrayList(u32) = .empty,
     table: stdx.IdTable = .{},
+    /// (patterns) terms without counters that are far from their end, by the terms with them.
+    loosened: []std.AutoHashMapUnmanaged(u32, u32) = &.{},
+    /// Scratch of walks, by depth.
+    frames: std.ArrayList(Frame) = .empty,
 
     pub const dead: u32 = 0;
-    const unknown: u32 = none;
+    /// Of a row's entry that has not been asked for.
+    pub const unknown: u32 = none;
 
     pub fn create(gpa: Allocator, patterns: []const Pattern) Error!Patterns {
         var self: Patterns = .{ .gpa = gpa, .patterns = patterns };
         errdefer self.deinit();
         self.terms = try gpa.alloc(?Terms, patterns.len);
         @memset(self.terms, null);
+        self.loosened = try gpa.alloc(std.AutoHashMapUnmanaged(u32, u32), patterns.len);
+        @memset(self.loosened, .empty);
         if (patterns.len > 0) try self.states.append(gpa, .{ .pattern = none, .term = Terms.nothing, .count = none, .cost = unreachable_cost });
         return self;
     }
 
     pub fn deinit(self: *Patterns) void {
         for (self.terms) |*own| if (own.*) |*terms| terms.deinit();
+        for (self.loosened) |*map| map.deinit(self.gpa);
+        self.gpa.free(self.loosened);
         self.gpa.free(self.terms);
+        self.frames.deinit(self.gpa);
         self.states.deinit(self.gpa);
         self.rows.deinit(self.gpa);
         self.table.deinit(self.gpa);
@@ -106,21 +119,97 @@ pub const Patterns = struct {
 
     /// The state after a character of a class; `dead` if there is none.
     pub fn after(self: *Patterns, state: u32, class: u16) Error!u32 {
-        const pattern = self.of(state);
-        const row = self.states.items[state].row;
-        if (row != none) {
-            const known = self.rows.items[row + class];
-            if (known != unknown) return known;
-        } else {
-            self.states.items[state].row = @intCast(self.rows.items.len);
-            try self.rows.appendNTimes(self.gpa, unknown, pattern.alphabet.class_count);
-        }
+        const row = try self.rowOf(state);
+        if (self.rows.items[row + class] != unknown) return self.rows.items[row + class];
         const known = self.states.items[state];
         const terms = &self.terms[known.pattern].?;
         const term = try unrefused(terms.after(known.term, class));
         const next = if (term == Terms.nothing) dead else try self.intern(known.pattern, term, if (known.count == none) none else known.count +| 1);
-        self.rows.items[self.states.items[state].row + class] = next;
+        self.rows.items[row + class] = next;
         return next;
+    }
+
+    /// Where the states after each class are kept.
+    pub fn rowOf(self: *Patterns, state: u32) Error!u32 {
+        const known = &self.states.items[state];
+        if (known.row == none) {
+            known.row = @intCast(self.rows.items.len);
+            try self.rows.appendNTimes(self.gpa, unknown, self.of(state).alphabet.class_count);
+        }
+        return known.row;
+    }
+
+    /// Characters that have to come, the one being read included, whatever bounds there are.
+    pub fn shortest(self: *Patterns, state: u32, at: json_string.State) Error!u32 {
+        const known = self.states.items[state];
+        if (at == json_string.State.start) return self.terms[known.pattern].?.terms.items[known.term].shortest;
+        const alphabet = self.of(state).alphabet;
+        var most: u32 = 0;
+        // Whichever character it becomes.
+        for (0..alphabet.class_count) |class| {
+            const next = try self.after(state, @intCast(class));
+            if (next != dead) most = @max(most, 1 + try self.shortest(next, .start));
+        }
+        return most;
+    }
+
+    /// Characters that may still come, or `none`.
+    pub fn allowed(self: *const Patterns, state: u32) u32 {
+        const known = self.states.items[state];
+        const max = self.of(state).max;
+        return if (known.count == none or max == none) none else max - known.count;
+    }
+
+    /// A state that goes on in the same way for as long as a short token is: its counters without a maximum that is farther away, and
+    /// without the bounds of the whole text, if only the maximum is left of them. It costs the same.
+    pub fn viewOf(self: *Patterns, state: u32) Error!u32 {
+        const known = self.states.items[state];
+        if (known.view != none) return known.view;
+        const pattern = self.of(state);
+        var view = state;
+        if (known.count == none or known.count >= pattern.min) {
+            const term = if (pattern.counts) try self.loosen(known.pattern, known.term) else known.term;
+            view = try self.intern(known.pattern, term, none);
+        }
+        self.states.items[state].view = view;
+        return view;
+    }
+
+    fn loosen(self: *Patterns, pattern: u32, of_term: u32) Error!u32 {
+        const terms = &self.terms[pattern].?;
+        const map = &self.loosened[pattern];
+        const mark = terms.pending.items.len;
+        defer terms.pending.shrinkRetainingCapacity(mark);
+        try terms.pending.append(self.gpa, of_term);
+        while (terms.pending.items.len > mark) {
+            const id = terms.pending.items[terms.pending.items.len - 1];
+            const term = terms.terms.items[id];
+            const waiting = terms.pending.items.len;
+            if (!map.contains(id)) {
+                // What was explored is as it was found.
+                const parts: []const u32 = if (term.mixed) &.{} else switch (term.kind) {
+                    .concat => &.{ term.a, term.b },
+                    .repeat => &.{term.a},
+                    .@"union" => terms.listOf(&term),
+                    else => &.{},
+                };
+                for (parts) |part| if (!map.contains(part)) try terms.pending.append(self.gpa, part);
+                if (terms.pending.items.len > waiting) continue;
+                const loose = if (parts.len == 0) id else try unrefused(switch (term.kind) {
+                    .concat => terms.concat(map.get(term.a).?, map.get(term.b).?),
+                    .repeat => terms.repeat(map.get(term.a).?, term.b, if (term.c > pattern_room.short_bytes) none else term.c),
+                    else => joined: {
+                        const list = try self.gpa.dupe(u32, parts);
+                        defer self.gpa.free(list);
+                        for (list) |*part| part.* = map.get(part.*).?;
+                        break :joined terms.join(.@"union", list);
+                    },
+                });
+                try map.put(self.gpa, id, loose);
+            }
+            _ = terms.pending.pop();
+        }
+        return map.get(of_term).?;
     }
 
     pub fn afterChar(self: *Patterns, state: u32, char: u21) Error!u32 {

@@ -16,6 +16,10 @@ pub const Open = struct {
     end: json_string.State,
 };
 
+/// Beyond this length there are few tokens.
+pub const short_bytes = 16;
+const none: u32 = 0xffffffff;
+
 pub const Character = struct { char: u21, token: u32 };
 
 /// A token that closes the string.
@@ -49,6 +53,10 @@ pub const StringTables = struct {
     finish_cost: [json_string.utf8_phases]u32,
     /// Tokens that are one character beyond ASCII, by code point.
     characters: []const Character,
+    /// (tokens) what follows the quote of each that closes a string in some spelling, or `none`.
+    suffix_of: []const u32,
+    /// Tokens of more than `short_bytes` bytes.
+    long_tokens: Trie,
     /// Tokens that begin such a character and do not finish it; and those of several bytes in the middle or at the end of one.
     beginnings: []const u32,
     continuations: []const u32,
@@ -105,6 +113,8 @@ pub const StringTables = struct {
         var closed: [3]std.ArrayList(Closed) = @splat(.empty);
         var characters: std.ArrayList(Character) = .empty;
         var beginnings: std.ArrayList(u32) = .empty;
+        var long_tokens: std.ArrayList(u32) = .empty;
+        defer long_tokens.deinit(gpa);
         var continuations: std.ArrayList(u32) = .empty;
         var suffix_ids: std.StringHashMapUnmanaged(u32) = .empty;
         defer suffix_ids.deinit(gpa);
@@ -115,6 +125,7 @@ pub const StringTables = struct {
         for (tokens) |token| {
             const text = strings.get(token);
             if (text.len == 0) continue;
+            if (text.len > short_bytes) try long_tokens.append(gpa, token);
             if (text[0] >= 0x80 and text.len <= 4) {
                 if (text[0] < 0xc0) {
                     if (isContinuation(text) and text.len > 1) try continuations.append(arena, token);
@@ -187,6 +198,9 @@ pub const StringTables = struct {
         const closing = try gpa.alloc(u32, by_spelling[@backingInt(json_string.Spelling.spec)].closed.len);
         defer gpa.free(closing);
         for (closing, by_spelling[@backingInt(json_string.Spelling.spec)].closed) |*token, item| token.* = item.token;
+        const suffix_of = try arena.alloc(u32, strings.offsets.len - 1);
+        @memset(suffix_of, none);
+        for (by_spelling[@backingInt(json_string.Spelling.spec)].closed) |item| suffix_of[item.token] = item.suffix;
         const suffix_strings: Strings = .{ .bytes = suffix_bytes.items, .offsets = suffix_offsets.items };
         const entries = try gpa.alloc(u32, suffix_count);
         defer gpa.free(entries);
@@ -204,6 +218,8 @@ pub const StringTables = struct {
             .suffix_count = suffix_count,
             .finish_cost = finish_cost,
             .characters = characters.items,
+            .suffix_of = suffix_of,
+            .long_tokens = try Trie.create(arena, strings, long_tokens.items, null, false),
             .beginnings = beginnings.items,
             .continuations = continuations.items,
         };

@@ -1,0 +1,117 @@
+//! What a pattern's state does with every token, kept by the state of the pattern and not of the output: the same wherever it stands.
+const std = @import("std");
+const words = @import("../stdx.zig").words;
+const vocabulary_room = @import("../vocabulary.zig");
+const Trie = vocabulary_room.Trie;
+const json_string = vocabulary_room.json_string;
+const graph_room = @import("graph.zig");
+const Graph = graph_room.Graph;
+const memo_room = @import("memo.zig");
+const Memo = memo_room.Memo;
+const Closing = memo_room.Closing;
+const Key = memo_room.Key;
+const Patterns = @import("patterns.zig").Patterns;
+const pattern_walk = @import("pattern_walk.zig");
+const short_bytes = @import("pattern.zig").short_bytes;
+const spelling = @import("spelling.zig");
+
+const none = graph_room.none;
+const Error = error{OutOfMemory};
+
+/// Where the memos of a state's short and long tokens are kept; they are made if they were not there. Short tokens are taken from the
+/// state that reads them alike, if that one's do not come near the end.
+pub fn of(graph: *Graph, state: u32) Error![2]Key {
+    const patterns = &graph.patterns;
+    var short: Key = .{ .state = try patterns.viewOf(state), .of = .pattern_short };
+    const near = (try memoOf(graph, short)).reach_max;
+    if (near > patterns.allowed(state)) {
+        short.state = state;
+        _ = try memoOf(graph, short);
+    }
+    const long: Key = .{ .state = state, .of = .pattern_long };
+    _ = try memoOf(graph, long);
+    return .{ short, long };
+}
+
+/// The highest cost after any of these tokens, for a graph's state whose nodes are in this pattern's state; null if the memos have gone.
+pub fn cost(graph: *const Graph, keys: [2]Key, at: graph_room.StateId, state: u32) Error!?u32 {
+    const patterns = &graph.patterns;
+    const rest = graph.states.items[at].cost -| patterns.cost(state);
+    const bounded = patterns.states.items[state].count != none;
+    var most: u32 = 0;
+    for (keys) |key| {
+        const memo = graph.memos.get(key) orelse return null;
+        most = @max(most, memo.cost_max);
+        if (bounded) most = @max(most, spelling.times(memo.shortest_max, patterns.of(state).unit));
+    }
+    return most +| rest;
+}
+
+fn memoOf(graph: *Graph, key: Key) Error!*const Memo {
+    if (graph.memos.get(key)) |known| return known;
+    const gpa = graph.gpa;
+    const memos = &graph.memos;
+    const vocabulary = graph.program.vocabulary;
+    memos.list.clearRetainingCapacity();
+    memos.closings.clearRetainingCapacity();
+    var sink: Sink = .{ .graph = graph, .bounded = graph.patterns.of(key.state).bounds != .none };
+    if (key.of == .pattern_short) {
+        try pattern_walk.find(&graph.patterns, &vocabulary.trie, key.state, short_bytes, &sink);
+    } else {
+        try pattern_walk.find(&graph.patterns, &vocabulary.string_tables.long_tokens, key.state, none, &sink);
+    }
+    var memo: Memo = .{ .cost_max = sink.cost_max, .reach_max = sink.reach_max, .shortest_max = sink.shortest_max };
+    errdefer memo.deinit(gpa);
+    if (memos.list.items.len > vocabulary.words() / 4) {
+        memo.bits = try gpa.alloc(u32, vocabulary.words());
+        @memset(memo.bits, 0);
+        for (memos.list.items) |token| words.set(memo.bits, token);
+    } else memo.list = try gpa.dupe(u32, memos.list.items);
+    memo.closings = try gpa.dupe(Closing, memos.closings.items);
+    const kept = memo;
+    memo = .{};
+    return memos.put(gpa, key, kept);
+}
+
+/// Takes in the tokens that are text in this grammar, with their twins.
+const Sink = struct {
+    graph: *Graph,
+    bounded: bool,
+    cost_max: u32 = 0,
+    reach_max: u32 = 0,
+    shortest_max: u32 = 0,
+    last: u32 = Patterns.dead,
+
+    pub fn reach(self: *Sink, node: *const Trie.Node, state: u32, at: json_string.State, characters: u16) Error!void {
+        const patterns = &self.graph.patterns;
+        const between = at == json_string.State.start;
+        if (!between or state != self.last) {
+            self.last = if (between) state else Patterns.dead;
+            const own = if (between) patterns.cost(state) else try patterns.costInside(state, at);
+            // A token may pass there and not end.
+            if (own == spelling.unreachable_cost) return;
+            self.cost_max = @max(self.cost_max, own);
+        }
+        if (self.bounded) {
+            const shortest = try patterns.shortest(state, at);
+            self.shortest_max = @max(self.shortest_max, shortest);
+            self.reach_max = @max(self.reach_max, shortest +| characters);
+        }
+        var token = node.entry;
+        while (token != none) : (token = self.graph.program.vocabulary.twins[token]) {
+            if (!self.graph.program.isNamed(token)) try self.graph.memos.list.append(self.graph.gpa, token);
+        }
+    }
+
+    pub fn close(self: *Sink, node: *const Trie.Node, characters: u16) Error!void {
+        self.reach_max = @max(self.reach_max, characters);
+        var token = node.entry;
+        while (token != none) : (token = self.graph.program.vocabulary.twins[token]) {
+            if (self.graph.program.isNamed(token)) continue;
+            const suffix = self.graph.program.vocabulary.string_tables.suffix_of[token];
+            // Of the strings that a pattern reads, all are spelled as some free string is.
+            std.debug.assert(suffix != none);
+            try self.graph.memos.closings.append(self.graph.gpa, .{ .token = token, .suffix = suffix });
+        }
+    }
+};
