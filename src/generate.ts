@@ -3,6 +3,7 @@ import { toEvents } from "./generate/events.ts";
 import { type Log, log as standardLog } from "./generate/log.ts";
 import type { Model } from "./generate/model.ts";
 import type { LogitsProcessor } from "./generate/processors.ts";
+import { thoughtBudget } from "./generate/thought-budget.ts";
 import type { Answer } from "./generation/answer.ts";
 import { contradictionOf } from "./generation/contradiction.ts";
 import type { Event } from "./generation/event.ts";
@@ -52,7 +53,7 @@ export async function generate(
   if (!prompt.ok) return prompt;
   const constrained = model.constrain(request, prompt.value);
   if (!constrained.ok) return constrained;
-  const { constraint, relaxed, ir, stopTokens, failureOf } = constrained.value;
+  const { constraint, relaxed, ir, stopTokens, thoughts, failureOf } = constrained.value;
 
   let grammar: Grammar | undefined;
   if (ir !== undefined) {
@@ -68,6 +69,11 @@ export async function generate(
     const message = `The shortest answer that fits takes ${grammar.costMin} tokens, more than the limit of ${tokensMax}.`;
     return fail({ kind: "invalid", message, param: "max_tokens", code: "invalid_value" });
   }
+  const processors = [...model.processors];
+  if (thoughts !== undefined && request.thoughtTokensMax !== undefined) {
+    const budget = { tokensMax: request.thoughtTokensMax, promptTokens: prompt.value.tokens.length, thoughts };
+    processors.push(thoughtBudget(model.tokenizer, budget));
+  }
   const { sampling } = request;
   const submitted = model.engine.submit({
     ...sampling,
@@ -78,14 +84,14 @@ export async function generate(
     stopTokens,
     // The engine tells of tokens where it tells of their probabilities.
     logprobs: request.logprobs ?? (request.keepTokens === true ? 0 : undefined),
-    step: model.processors.length > 0,
+    step: processors.length > 0,
   });
   if (!submitted.ok) return fail(submitFailure(submitted.failure, prompt.value.tokens.length));
   const generation = submitted.value;
   const abort = () => generation.cancel();
   signal.addEventListener("abort", abort, { once: true });
   const custom = new Set(request.tools.filter((tool) => tool.custom !== undefined).map(({ name }) => name));
-  const events = toEvents(stepped(generation, model.processors), {
+  const events = toEvents(stepped(generation, processors), {
     stop: request.stop,
     holdCalls: request.holdCalls,
     ...(request.keepTokens === true ? { keptTokens: prompt.value.tokens } : {}),

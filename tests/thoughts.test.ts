@@ -57,7 +57,7 @@ describe.skipIf(absent).each(templates)(
       for (let round = 0; round < 30; round++) {
         const asked = {
           model: "any",
-          messages: [{ role: "user", content: "Go on." } as const],
+          messages: [{ role: "user", content: `Go on${" and on".repeat(random(20))}.` } as const],
           ...oneOf(random, kinds),
           temperature: oneOf(random, [0.5, 1, 2]),
           seed: random(2 ** 31),
@@ -82,6 +82,29 @@ describe.skipIf(absent).each(templates)(
         for (const given of message.calls) expect(Object.keys(JSON.parse(given))).toEqual(["city"]);
       }
       expect(thoughts).toBeGreaterThan(3);
+      expect(await checked.faults()).toEqual([]);
+    });
+
+    test("a budget ends them", async () => {
+      let longest = 0;
+      for (let seed = 0; seed < 20; seed++) {
+        // What noise likes to say depends on the position, so prompts have many lengths.
+        const content = `Go on${" and on".repeat(seed)}.`;
+        const asked = {
+          model: "any",
+          messages: [{ role: "user", content } as const],
+          max_tokens: 90,
+          seed,
+          tools,
+        };
+        const budget = { thinking_budget_tokens: 6, tool_choice: "required" } as const;
+        const { choices, usage } = await checked.client.chat.completions.create({ ...asked, ...budget });
+        if (said(choices[0]?.message).reasoning === "") continue;
+        longest = Math.max(longest, usage?.completion_tokens_details?.reasoning_tokens ?? 0);
+      }
+      expect(longest).toBeGreaterThan(0);
+      // The last token may have to finish a code point.
+      expect(longest).toBeLessThanOrEqual(8);
       expect(await checked.faults()).toEqual([]);
     });
   },

@@ -28,6 +28,7 @@ export function constrain(request: Request, context: ConstrainContext): Result<C
     relaxed: sources.flatMap(({ param, relaxed }) => relaxed.map((pointer) => `${param}#${pointer}`)),
     ir: ir && encodeIr(ir),
     stopTokens: context.tokenizer.stopTokens,
+    thoughts: context.thoughts,
     failureOf: (failure) => compileFailure(failure, sources),
   });
 }
@@ -51,6 +52,8 @@ export type Constrained = {
   /** An encoded Ir; undefined where nothing is constrained. */
   readonly ir: Uint8Array<ArrayBuffer> | undefined;
   readonly stopTokens: readonly number[];
+  /** That the grammar tells from the rest. */
+  readonly thoughts?: Thoughts | undefined;
   /** The engine's refusal to compile `ir`, told about the caller's schema. */
   readonly failureOf: (failure: { readonly message: string; readonly origin: number | undefined }) => Failure;
 };

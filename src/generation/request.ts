@@ -28,6 +28,8 @@ export type Request = {
   readonly sampling: Sampling;
   /** Limit of generated tokens; undefined means what the context leaves. */
   readonly tokensMax: number | undefined;
+  /** Of these, what thoughts may take together before they have to end; undefined is all. */
+  readonly thoughtTokensMax?: number | undefined;
   /** Applied to content only; the text itself is never part of the answer. */
   readonly stop: readonly string[];
   /** Undefined: none. A number: log-probabilities with that many alternatives, 0 to 20. */

@@ -8,21 +8,21 @@ export type Thinking = {
   /** Undefined leaves it to the model's template. */
   readonly enabled: boolean | undefined;
   readonly display: Display;
-  /** Of its fields, those that nothing honours. */
-  readonly ignored: readonly string[];
+  /** Of thoughts; undefined is no limit of their own. */
+  readonly tokensMax: number | undefined;
 };
 
 export function decodeThinking(value: unknown, tokensMax: number | undefined): Result<Thinking, Failure> {
-  if (value === undefined || value === null) return ok({ enabled: undefined, display: "shown", ignored: [] });
+  if (value === undefined || value === null) return ok({ enabled: undefined, display: "shown", tokensMax: undefined });
   const checked = checkThinking(value, "thinking");
   if (!checked.ok) return checked;
   switch (checked.value.type) {
     case "disabled":
-      return ok({ enabled: false, display: "shown", ignored: [] });
+      return ok({ enabled: false, display: "shown", tokensMax: undefined });
     case "adaptive": {
       const adaptive = checkAdaptive(value, "thinking");
       if (!adaptive.ok) return adaptive;
-      return ok({ enabled: true, display: displayOf(adaptive.value), ignored: [] });
+      return ok({ enabled: true, display: displayOf(adaptive.value), tokensMax: undefined });
     }
     case "enabled": {
       const enabled = checkEnabled(value, "thinking");
@@ -31,7 +31,7 @@ export function decodeThinking(value: unknown, tokensMax: number | undefined): R
       if (tokensMax !== undefined && budget_tokens >= tokensMax) {
         return fail(invalid("thinking.budget_tokens", "`max_tokens` must be greater than `thinking.budget_tokens`."));
       }
-      return ok({ enabled: true, display: displayOf(enabled.value), ignored: ["thinking.budget_tokens"] });
+      return ok({ enabled: true, display: displayOf(enabled.value), tokensMax: budget_tokens });
     }
     default:
       return fail(

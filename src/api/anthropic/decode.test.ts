@@ -413,15 +413,18 @@ describe("tools", () => {
 
 describe("thinking", () => {
   test.each([
-    [{ type: "enabled", budget_tokens: 1024 }, true, "shown", ["thinking.budget_tokens"]],
-    [{ type: "adaptive" }, true, "shown", []],
-    [{ type: "adaptive", display: "summarized" }, true, "shown", []],
-    [{ type: "adaptive", display: "omitted" }, true, "omitted", []],
-    [{ type: "disabled" }, false, "shown", []],
-  ] as const)("%j", (thinking, enabled, display, ignored) => {
+    [{ type: "enabled", budget_tokens: 1024 }, true, "shown", 1024],
+    [{ type: "adaptive" }, true, "shown", undefined],
+    [{ type: "adaptive", display: "summarized" }, true, "shown", undefined],
+    [{ type: "adaptive", display: "omitted" }, true, "omitted", undefined],
+    [{ type: "disabled" }, false, "shown", undefined],
+  ] as const)("%j", (thinking, enabled, display, tokensMax) => {
     const decoded = decode({ thinking });
-    expect(decoded.request.templateVariables).toEqual({ enable_thinking: enabled });
-    expect(decoded).toMatchObject({ display, ignored });
+    expect(decoded.request).toMatchObject({
+      templateVariables: { enable_thinking: enabled },
+      thoughtTokensMax: tokensMax,
+    });
+    expect(decoded).toMatchObject({ display, ignored: [] });
   });
 
   test("effort and the template's own variables", () => {

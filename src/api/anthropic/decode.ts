@@ -105,12 +105,13 @@ function decodePrompt(
       sampling: options.sampling,
       tokensMax: options.tokensMax,
       stop: options.stop,
+      thoughtTokensMax: thinking.value.tokensMax,
       logprobs: undefined,
       templateVariables: templateVariablesOf(fields, thinking.value, prefill),
     },
     prefill,
     display: thinking.value.display,
-    ignored: [...options.ignored, ...thinking.value.ignored],
+    ignored: options.ignored,
   });
 }
 

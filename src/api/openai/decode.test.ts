@@ -76,8 +76,10 @@ test.each([
   [{ response_format: { type: "text" } }, { answer: { kind: "text" } }],
   [{ response_format: { type: "json_object" } }, { answer: { kind: "json_object" } }],
   [{ add_generation_prompt: false }, { templateVariables: { add_generation_prompt: false } }],
-  [{ thinking_budget_tokens: 0 }, { templateVariables: { enable_thinking: false } }],
-  [{ reasoning_budget_tokens: -1 }, { templateVariables: {} }],
+  [{ thinking_budget_tokens: 0 }, { thoughtTokensMax: 0, templateVariables: { enable_thinking: false } }],
+  [{ reasoning_budget_tokens: -1 }, { thoughtTokensMax: undefined, templateVariables: {} }],
+  [{ thinking_token_budget: 5 }, { thoughtTokensMax: 5 }],
+  [{ thinking_budget: 6 }, { thoughtTokensMax: 6 }],
   [{ reasoning_effort: "none" }, { templateVariables: { reasoning_effort: "none", enable_thinking: false } }],
   [
     { chat_template_kwargs: { a: [1] }, enable_thinking: true },
@@ -362,11 +364,6 @@ test.each([
   ],
   [{ top_logprobs: 21, logprobs: true }, "top_logprobs", "top_logprobs must be between 0 and 20"],
   [{ top_logprobs: 2 }, "top_logprobs", "top_logprobs requires logprobs to be set to true"],
-  [
-    { thinking_budget_tokens: 5 },
-    "thinking_budget_tokens",
-    "'thinking_budget_tokens' is not supported except as -1, no limit, and 0, no reasoning.",
-  ],
   [{ n: 9 }, "n", "Invalid value for 'n': expected an integer from 1 to 8."],
   [{ functions: [], tools: [weather] }, "functions", "Cannot use both 'functions' and 'tools': use 'tools'."],
   [

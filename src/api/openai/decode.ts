@@ -65,6 +65,7 @@ export function decodeChat(given: JsonBody, { id, service }: DecodeOptions): Res
       ...own.value,
       ...sampling.value,
       tokensMax: chat.max_completion_tokens ?? chat.max_tokens ?? chat.n_predict ?? undefined,
+      thoughtTokensMax: thoughtTokensOf(chat),
       logprobs: chat.logprobs === true ? (chat.top_logprobs ?? 0) : undefined,
       templateVariables: templateVariablesOf(chat),
     },
@@ -84,11 +85,6 @@ function refusalOf(chat: ChatBody & Readonly<Record<string, unknown>>): Failure 
     if (chat[param] === undefined || chat[param] === null) continue;
     return invalid(param, `'${param}' is not supported: ${reason}.`, "unsupported_parameter");
   }
-  for (const param of budgets) {
-    if ((chat[param] ?? -1) <= 0) continue;
-    const message = `'${param}' is not supported except as -1, no limit, and 0, no reasoning.`;
-    return invalid(param, message, "unsupported_value");
-  }
   if (chat.modalities?.includes("audio")) {
     return invalid("modalities", "audio output is not supported", "unsupported_parameter");
   }
@@ -101,8 +97,6 @@ function refusalOf(chat: ChatBody & Readonly<Record<string, unknown>>): Failure 
   }
   return undefined;
 }
-
-const budgets = ["thinking_budget_tokens", "reasoning_budget_tokens"] as const;
 
 function invalid(param: string, message: string, code: string): Failure {
   return { kind: "invalid", message, param, code };
@@ -127,9 +121,16 @@ function decodeAllTools(chat: ChatBody, text: string): Result<AllTools, Failure>
   return toolChoice.ok ? ok({ tools: tools.value, toolChoice: toolChoice.value, legacy }) : toolChoice;
 }
 
+/** Of the names that servers have for it, -1 is no limit. */
+function thoughtTokensOf(chat: ChatBody): number | undefined {
+  const { thinking_budget_tokens, reasoning_budget_tokens, thinking_token_budget, thinking_budget } = chat;
+  const given = thinking_budget_tokens ?? reasoning_budget_tokens ?? thinking_token_budget ?? thinking_budget ?? -1;
+  return given < 0 ? undefined : given;
+}
+
 function templateVariablesOf(chat: ChatBody): Readonly<Record<string, unknown>> {
   const effort = chat.reasoning_effort ?? undefined;
-  const isOff = effort === "none" || budgets.some((name) => chat[name] === 0);
+  const isOff = effort === "none" || thoughtTokensOf(chat) === 0;
   const thinking = chat.enable_thinking ?? (isOff ? false : undefined);
   return {
     ...chat.chat_template_kwargs,

@@ -5,6 +5,8 @@ import { ownFields } from "../own-fields.ts";
 import { samplingFields } from "../sampling-fields.ts";
 import { constraintFields } from "./constraint-fields.ts";
 
+const thoughtTokens = optional(Type.Integer({ minimum: -1, maximum: 0xffff_ffff }));
+
 /**
  * The body of POST /v1/chat/completions: types and ranges of every field that is read. Unknown fields pass and are reported back.
  * What depends on a discriminator (a message's role, a part's type, the form of tool_choice) is checked by the schemas below,
@@ -28,8 +30,10 @@ export const chatBody = open({
   reasoning_effort: optional(reasoningEffort),
   enable_thinking: optional(Type.Boolean()),
   add_generation_prompt: optional(Type.Boolean()),
-  thinking_budget_tokens: optional(Type.Integer({ minimum: -1 })),
-  reasoning_budget_tokens: optional(Type.Integer({ minimum: -1 })),
+  thinking_budget_tokens: thoughtTokens,
+  reasoning_budget_tokens: thoughtTokens,
+  thinking_token_budget: thoughtTokens,
+  thinking_budget: thoughtTokens,
   chat_template_kwargs: optional(Type.Record(Type.String(), Type.Unknown())),
 });
 export type ChatBody = Static<typeof chatBody>;
