@@ -1,10 +1,12 @@
 import type { Decimal } from "../decimal.ts";
+import type { Language } from "../regex/language.ts";
 import type { SchemaReader } from "./read.ts";
 import { type Conjunct, everyType, type Finite, type Schema, types } from "./schema.ts";
+import type { Texts } from "./texts.ts";
 
 /**
- * What is plain about the values of conjuncts without making their cases: types, and lists of scalars. Enough to see that a
- * discriminator (`const`, `enum`, `type` under a required key) tells two objects apart.
+ * What is plain about the values of conjuncts without making their cases: types, lists of scalars, and patterns. Enough to see that a
+ * discriminator (`const`, `enum`, `type` or `pattern` under a required key) tells two objects apart.
  */
 export class Facts {
   readonly #reader: SchemaReader;
@@ -17,9 +19,17 @@ export class Facts {
   /** Whether it is plain that no value fits all of them. */
   exclude(conjuncts: readonly Conjunct[]): boolean {
     const fact = conjuncts.map((conjunct) => this.#of(conjunct, 0)).reduce(both, nothingKnown);
+    const { only, languages } = fact;
     if (fact.types === 0) return true;
-    const { only } = fact;
-    return only !== undefined && [...only.keys()].every((key) => fact.not.has(key));
+    if (only !== undefined)
+      return [...only].every(([key, type]) => fact.not.has(key) || this.#mismatches(key, type, languages));
+    if (fact.types !== types.string || languages.length < 2) return false;
+    return this.#reader.texts.derivatives.isEmpty(this.#reader.texts.languages.intersection(languages));
+  }
+
+  #mismatches(key: string, type: number, languages: readonly Language[]): boolean {
+    const { derivatives } = this.#reader.texts;
+    return type === types.string && !languages.every((language) => derivatives.matches(language, key.slice(1)));
   }
 
   #of(conjunct: Conjunct, depth: number): Fact {
@@ -27,13 +37,13 @@ export class Facts {
     if (known !== undefined) return known;
     if (depth === depthMax) return nothingKnown;
     const schema = this.#reader.schema(conjunct);
-    const fact = conjunct.negated ? negative(schema) : this.#positive(schema, depth);
+    const fact = conjunct.negated ? negative(schema, this.#reader.texts) : this.#positive(schema, depth);
     if (depth === 0) this.#known.set(conjunct, fact);
     return fact;
   }
 
   #positive(schema: Schema, depth: number): Fact {
-    let fact: Fact = { ...nothingKnown, types: schema.types };
+    let fact: Fact = { ...nothingKnown, types: schema.types, languages: schema.texts.map(({ language }) => language) };
     for (const finite of schema.finite)
       fact = both(fact, { ...nothingKnown, types: typesOf(finite), only: scalars(finite) });
     for (const applicator of schema.applicators) {
@@ -51,12 +61,14 @@ type Fact = {
   /** Nothing but these scalars, each with its type; undefined where more is possible. */
   readonly only: ReadonlyMap<string, number> | undefined;
   readonly not: ReadonlySet<string>;
+  /** All strings are of each. */
+  readonly languages: readonly Language[];
 };
 
 const depthMax = 4;
 const noKeys: ReadonlySet<string> = new Set();
-const nothingKnown: Fact = { types: everyType, only: undefined, not: noKeys };
-const impossible: Fact = { types: 0, only: new Map(), not: noKeys };
+const nothingKnown: Fact = { types: everyType, only: undefined, not: noKeys, languages: [] };
+const impossible: Fact = { types: 0, only: new Map(), not: noKeys, languages: [] };
 
 function both(a: Fact, b: Fact): Fact {
   if (a === nothingKnown) return b;
@@ -68,26 +80,37 @@ function both(a: Fact, b: Fact): Fact {
     only = new Map([...a.only].filter(([key]) => others.has(key)));
   }
   if (only !== undefined) only = new Map([...only].filter(([, type]) => (type & sum) !== 0));
-  return { types: sum, only, not: a.not.size === 0 ? b.not : a.not.union(b.not) };
+  const languages = a.languages.length === 0 ? b.languages : [...a.languages, ...b.languages];
+  return { types: sum, only, not: a.not.size === 0 ? b.not : a.not.union(b.not), languages };
 }
 
 function either(a: Fact, b: Fact): Fact {
   if (a === impossible) return b;
   const only = a.only !== undefined && b.only !== undefined ? new Map([...a.only, ...b.only]) : undefined;
-  return { types: a.types | b.types, only, not: a.not.size === 0 ? a.not : a.not.intersection(b.not) };
+  const not = a.not.size === 0 ? a.not : a.not.intersection(b.not);
+  return { types: a.types | b.types, only, not, languages: [] };
 }
 
 /** What a schema leaves for its negation: nothing of its types where it demands nothing else, and none of a plain list's scalars. */
-function negative(schema: Schema): Fact {
+function negative(schema: Schema, { languages: make }: Texts): Fact {
   const [list, ...others] = schema.finite;
   const demands = [schema.low, schema.high, schema.multipleOf, schema.length, schema.items, schema.array];
   const more = [schema.contains, schema.unevaluatedItems, schema.members, schema.object, schema.names];
   const plain =
     schema.unique === undefined &&
     schema.unevaluatedMembers === undefined &&
-    schema.applicators.length + schema.texts.length + schema.required.length + others.length === 0 &&
+    schema.applicators.length + schema.required.length + others.length === 0 &&
     [...demands, ...more].every((demand) => demand === undefined);
   if (!plain) return nothingKnown;
+  const [text, ...texts] = schema.texts;
+  if (text !== undefined) {
+    // A schema of types and one pattern: its strings are those that do not match.
+    const lone = texts.length === 0 && list === undefined && text.lengthMax === undefined && !schema.whole;
+    if (!lone) return nothingKnown;
+    const left = (everyType & ~schema.types) | types.string;
+    const failing = (schema.types & types.string) === 0 ? [] : [make.complement(text.language)];
+    return { ...nothingKnown, types: left, languages: failing };
+  }
   if (list === undefined) return schema.whole ? nothingKnown : { ...nothingKnown, types: everyType & ~schema.types };
   if (schema.whole) return nothingKnown;
   const keys = [...(scalars(list, true) ?? [])].filter(([, type]) => (type & schema.types) !== 0);

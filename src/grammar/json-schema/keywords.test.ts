@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { keywordOf } from "./keywords.ts";
+import { keywordTable } from "./table.ts";
 
 /** The metaschemas that ajv carries: every keyword of a draft is a property of its metaschema. */
 const folder = join(import.meta.dir, "../../../node_modules/ajv/dist/refs");
@@ -34,6 +35,11 @@ test("a keyword is known from its draft to its last one", () => {
   expect(known("dependencies", "2020-12", false)).toBe(true);
   expect(known("prefixItems", "2019-09")).toBe(false);
   expect(known("x-anything", "2020-12", false)).toBe(false);
+});
+
+test("the documentation has the table that the code prints (bun scripts/tables.ts)", () => {
+  const text = readFileSync(join(import.meta.dir, "../../../docs/json-schema.md"), "utf8");
+  expect(text).toContain(`-->\n${keywordTable()}<!-- end -->`);
 });
 
 function vocabularies(name: string): string[] {

@@ -14,17 +14,31 @@ export type Keyword = {
   readonly holds?: "schema" | "schemas" | "map";
   /** Not one of JSON Schema, and so only where no draft is named. */
   readonly foreign?: true;
-  /** What is refused all the same, a clause. */
-  readonly refused?: string;
+  /** What a reader of the table has to know, a sentence. */
+  readonly note?: string;
 };
 
 export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   // Structure
-  ["$schema", { ...all("enforced"), of: "any" }],
+  [
+    "$schema",
+    {
+      ...all("enforced"),
+      of: "any",
+      note: "Names the draft; of a metaschema that is given, its vocabularies count. Drafts before 4 are refused.",
+    },
+  ],
   ["$id", { ...from("enforced", "draft-06"), of: "any" }],
   ["id", { ...all("enforced"), until: "draft-04", of: "any" }],
   ["$anchor", { ...from("enforced", "2019-09"), of: "any" }],
-  ["$ref", { ...all("enforced"), of: "any" }],
+  [
+    "$ref",
+    {
+      ...all("enforced"),
+      of: "any",
+      note: "Into this document and those that are given; anything else is refused, and nothing is ever fetched. Up to draft 7 its siblings are ignored.",
+    },
+  ],
   ["$defs", { ...from("enforced", "2019-09"), of: "any", holds: "map" }],
   ["definitions", { ...all("enforced"), of: "any", holds: "map" }],
   ["$recursiveRef", { ...from("enforced", "2019-09"), until: "2019-09", of: "any" }],
@@ -36,13 +50,21 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
 
   // Any type
   ["type", { ...all("enforced"), of: "any" }],
-  ["nullable", { ...all("enforced"), of: "any", foreign: true }],
+  ["nullable", { ...all("enforced"), of: "any", foreign: true, note: "OpenAPI's: `null` beside the types." }],
   ["enum", { ...all("enforced"), of: "any" }],
   ["const", { ...from("enforced", "draft-06"), of: "any" }],
   ["allOf", { ...all("enforced"), of: "any", holds: "schemas" }],
   ["anyOf", { ...all("enforced"), of: "any", holds: "schemas" }],
-  ["oneOf", { ...all("enforced"), of: "any", holds: "schemas" }],
-  ["not", { ...all("enforced"), of: "any", holds: "schema" }],
+  [
+    "oneOf",
+    {
+      ...all("enforced"),
+      of: "any",
+      holds: "schemas",
+      note: "Refused where its parts overlap in too many ways to be told apart within the budget.",
+    },
+  ],
+  ["not", { ...all("enforced"), of: "any", holds: "schema", note: "Refused around `uniqueItems`." }],
   ["if", { ...from("enforced", "draft-07"), of: "any", holds: "schema" }],
   ["then", { ...from("enforced", "draft-07"), of: "any", holds: "schema" }],
   ["else", { ...from("enforced", "draft-07"), of: "any", holds: "schema" }],
@@ -52,22 +74,53 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ["maximum", { ...all("enforced"), of: "number" }],
   ["exclusiveMinimum", { ...all("enforced"), of: "number" }],
   ["exclusiveMaximum", { ...all("enforced"), of: "number" }],
-  ["multipleOf", { ...all("enforced"), of: "number" }],
+  [
+    "multipleOf",
+    { ...all("enforced"), of: "number", note: "Exact on decimals; such numbers are written without exponent." },
+  ],
 
   // Strings
-  ["minLength", { ...all("enforced"), of: "string" }],
-  ["maxLength", { ...all("enforced"), of: "string" }],
-  ["pattern", { ...all("enforced"), of: "string" }],
-  ["format", { ...all("enforced"), of: "string" }],
+  ["minLength", { ...all("enforced"), of: "string", note: "In code points, however they are written." }],
+  ["maxLength", { ...all("enforced"), of: "string", note: "In code points, however they are written." }],
+  [
+    "pattern",
+    {
+      ...all("enforced"),
+      of: "string",
+      note: "ECMAScript, a search. Refused: back-references, look-behind further than one character, most assertions inside repetitions.",
+    },
+  ],
+  [
+    "format",
+    {
+      ...all("enforced"),
+      of: "string",
+      note: "Unknown ones are annotations, and so is `regex`, which is no regular language.",
+    },
+  ],
 
   // Arrays
-  ["items", { ...all("enforced"), of: "array", holds: "schema" }],
+  [
+    "items",
+    { ...all("enforced"), of: "array", holds: "schema", note: "A schema, or before 2020-12 an array of them." },
+  ],
   ["prefixItems", { ...from("enforced", "2020-12"), of: "array", holds: "schemas" }],
   ["additionalItems", { ...all("enforced"), until: "2019-09", of: "array", holds: "schema" }],
   ["minItems", { ...all("enforced"), of: "array" }],
   ["maxItems", { ...all("enforced"), of: "array" }],
-  ["uniqueItems", { ...all("enforced"), of: "array" }],
-  ["contains", { ...from("enforced", "draft-06"), of: "array", holds: "schema" }],
+  [
+    "uniqueItems",
+    { ...all("enforced"), of: "array", note: "Numbers by value. Refused where an item may be an array or an object." },
+  ],
+  [
+    "contains",
+    {
+      ...from("enforced", "draft-06"),
+      of: "array",
+      holds: "schema",
+      note: "Items that are counted are evaluated from 2020-12 on.",
+    },
+  ],
   ["minContains", { ...from("enforced", "2019-09"), of: "array" }],
   ["maxContains", { ...from("enforced", "2019-09"), of: "array" }],
   ["unevaluatedItems", { ...from("enforced", "2019-09"), of: "array", holds: "schema" }],
@@ -75,8 +128,16 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   // Objects
   ["properties", { ...all("enforced"), of: "object", holds: "map" }],
   ["required", { ...all("enforced"), of: "object" }],
-  ["additionalProperties", { ...all("enforced"), of: "object", holds: "schema" }],
-  ["patternProperties", { ...all("enforced"), of: "object", holds: "map" }],
+  [
+    "additionalProperties",
+    {
+      ...all("enforced"),
+      of: "object",
+      holds: "schema",
+      note: "Without it, a server's policy may close objects that have `properties`.",
+    },
+  ],
+  ["patternProperties", { ...all("enforced"), of: "object", holds: "map", note: "Patterns as in `pattern`." }],
   ["propertyNames", { ...from("enforced", "draft-06"), of: "object", holds: "schema" }],
   ["minProperties", { ...all("enforced"), of: "object" }],
   ["maxProperties", { ...all("enforced"), of: "object" }],
@@ -95,7 +156,15 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ["deprecated", { ...from("annotation", "2019-09"), of: "any" }],
   ["contentEncoding", { ...from("annotation", "draft-07"), of: "string" }],
   ["contentMediaType", { ...from("annotation", "draft-07"), of: "string" }],
-  ["discriminator", { ...all("annotation"), of: "any", foreign: true }],
+  [
+    "discriminator",
+    {
+      ...all("annotation"),
+      of: "any",
+      foreign: true,
+      note: "OpenAPI's: the parts it tells apart are enforced anyway.",
+    },
+  ],
   ["contentSchema", { ...from("annotation", "2019-09"), of: "string", holds: "schema" }],
 ]);
 
