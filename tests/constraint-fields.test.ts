@@ -14,6 +14,8 @@ setDefaultTimeout(120_000);
 const schema = { type: "object", properties: { n: { type: "integer", minimum: 1, maximum: 9 } }, required: ["n"] };
 const isNine = (text: string) => /^\{"n":[1-9]\}$/.test(JSON.stringify(JSON.parse(text)));
 const gbnf = 'root ::= [a-c]{3,5} "-" ("x" | "y")';
+const lark = 'start: /[a-c]{3,5}/ "-" ("x" | "y")\n';
+const tag = { type: "structural_tag", format: { type: "regex", pattern: "[a-c]{3,5}-(x|y)" } };
 const isGbnf = (text: string) => /^[a-c]{3,5}-[xy]$/.test(text);
 const isJson = (text: string) => JSON.parse(text) !== undefined;
 const isObject = (text: string) => /^\{/.test(JSON.stringify(JSON.parse(text)));
@@ -31,14 +33,21 @@ const cases: readonly (readonly [fields: object, fits: (text: string) => boolean
   [{ json_schema: schema }, isNine],
   [{ grammar: gbnf }, isGbnf],
   [{ ebnf: gbnf }, isGbnf],
+  [{ regex: "[a-c]{3,5}-(x|y)" }, isGbnf],
   [{ choice }, isChoice],
   [{ guided_json: schema }, isNine],
   [{ guided_json: JSON.stringify(schema) }, isNine],
   [{ guided_choice: choice }, isChoice],
+  [{ guided_regex: "[a-c]{3,5}-(x|y)" }, isGbnf],
   [{ guided_grammar: gbnf }, isGbnf],
+  [{ guided_grammar: lark }, isGbnf],
   [{ structured_outputs: { json: schema } }, isNine],
   [{ structured_outputs: { choice } }, isChoice],
+  [{ structured_outputs: { regex: "[a-c]{3,5}-(x|y)" } }, isGbnf],
   [{ structured_outputs: { grammar: gbnf } }, isGbnf],
+  [{ structured_outputs: { grammar: lark } }, isGbnf],
+  [{ structured_outputs: { structural_tag: JSON.stringify(tag) } }, isGbnf],
+  [{ response_format: tag }, isGbnf],
   [{ structured_outputs: { json_object: true } }, isObject],
   [{ extra_body: { guided_choice: choice } }, isChoice],
   [{ tenon_schema: schema }, isNine],

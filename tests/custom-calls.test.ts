@@ -13,6 +13,23 @@ if (servers.length === 0) console.log("skipped: custom calls over noise need the
 setDefaultTimeout(300_000);
 
 const plain = { type: "custom", custom: { name: "run" } } as const;
+const limited = {
+  type: "custom",
+  custom: {
+    name: "count",
+    format: { type: "grammar", grammar: { syntax: "regex", definition: "[1-9][0-9]{0,8}( (one|two)){1,3}" } },
+  },
+} as const;
+const lark = {
+  type: "custom",
+  custom: {
+    name: "sum",
+    format: {
+      type: "grammar",
+      grammar: { syntax: "lark", definition: 'start: NUMBER (" + " NUMBER)~1..3\nNUMBER: /[1-9][0-9]?/\n' },
+    },
+  },
+} as const;
 const city = {
   type: "object",
   properties: { city: { type: "string", maxLength: 9 } },
@@ -20,9 +37,15 @@ const city = {
   additionalProperties: false,
 };
 const weather = { type: "function", function: { name: "weather", parameters: city } } as const;
-const tools: OpenAI.ChatCompletionTool[] = [plain, weather];
+const tools: OpenAI.ChatCompletionTool[] = [plain, limited, lark, weather];
 const named = (name: string) => ({ type: "custom", custom: { name } }) as const;
-const choices: readonly OpenAI.ChatCompletionToolChoiceOption[] = ["auto", "required", named("run")];
+const choices: readonly OpenAI.ChatCompletionToolChoiceOption[] = [
+  "auto",
+  "required",
+  named("run"),
+  named("count"),
+  named("sum"),
+];
 
 describe.each(servers)("$dialect, $shape", ({ dialect, flags }) => {
   let tenon: Awaited<ReturnType<typeof startTenon>>;
@@ -77,6 +100,12 @@ function nameOf(call: Call | undefined): string {
   return call?.type === "custom" ? call.custom.name : (call?.function.name ?? "");
 }
 
+const inputs: Readonly<Record<string, RegExp>> = {
+  run: /^/,
+  count: /^[1-9]\d{0,8}( (one|two)){1,3}$/,
+  sum: /^[1-9]\d?( \+ [1-9]\d?){1,3}$/,
+};
+
 function faultsOf(call: Call, dialect: string): readonly string[] {
   if (call.type === "function") {
     const given: unknown = JSON.parse(call.function.arguments);
@@ -84,6 +113,7 @@ function faultsOf(call: Call, dialect: string): readonly string[] {
     return fits && call.function.name === "weather" ? [] : [JSON.stringify(call)];
   }
   const { name, input } = call.custom;
+  const fits = inputs[name]?.test(input) ?? false;
   const ends = dialect === "hermes" && input.includes("</tool_call>");
-  return name === "run" && !ends && input.isWellFormed() ? [] : [JSON.stringify(call)];
+  return fits && !ends && input.isWellFormed() ? [] : [JSON.stringify(call)];
 }
