@@ -3,7 +3,7 @@
  * wrong, a bound is broken, memory grows, or the stop loses what was taken.
  */
 import { defineCommand } from "citty";
-import { type Gauges, gaugesOf, load as makeLoad, stopUnderLoad } from "../tests/fixtures/load.ts";
+import { type Gauges, gaugesOf, idleGauges, load as makeLoad, stopUnderLoad } from "../tests/fixtures/load.ts";
 import { randomFrom } from "../tests/fixtures/random.ts";
 import { modelPath } from "../tests/fixtures/running.ts";
 import { serveSource } from "../tests/fixtures/serving.ts";
@@ -83,12 +83,4 @@ function memoryOf(samples: readonly Gauges[]): { readonly quarters: readonly num
     return Math.max(0, ...part.map(({ residentBytes }) => residentBytes));
   });
   return { quarters, growthBytes: (quarters[3] ?? 0) - (quarters[1] ?? 0) };
-}
-
-/** What is left when everybody has gone. */
-async function idleGauges(serving: Parameters<typeof gaugesOf>[0]): Promise<Gauges> {
-  while (true) {
-    const gauges = await gaugesOf(serving);
-    if (gauges.running + gauges.queued === 0) return gauges;
-  }
 }

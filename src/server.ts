@@ -46,7 +46,7 @@ export type ServerOptions = {
 export function startServer(service: Service, options: ServerOptions): Result<Server, string> {
   let stopping = false;
   const visits = createVisits();
-  const meter = createHttpMeter();
+  const meter = createHttpMeter(visits);
   const keyring = createKeyring(options.apiKeys ?? []);
   const app = createApp(service, { meter, open: keyring.open, stopping: () => stopping });
   const { requestsPerMinute } = options;

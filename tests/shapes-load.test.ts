@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { gaugesOf, load, stopUnderLoad } from "./fixtures/load.ts";
+import { idleGauges, load, stopUnderLoad } from "./fixtures/load.ts";
 import { seededRandom } from "./fixtures/random.ts";
 import { modelPath } from "./fixtures/running.ts";
 import { serveSource } from "./fixtures/serving.ts";
@@ -19,9 +19,7 @@ run(
     expect(report.faults).toEqual([]);
     expect(report.answered + report.refused + report.left).toBe(report.sent);
     for (const count of [report.answered, report.refused, report.left]) expect(count).toBeGreaterThan(0);
-    let gauges = await gaugesOf(serving);
-    while (gauges.running + gauges.queued > 0) gauges = await gaugesOf(serving);
-    expect(gauges).toMatchObject({ grammars: 0 });
+    expect(await idleGauges(serving)).toMatchObject({ grammars: 0 });
     serving.process.kill("SIGTERM");
     expect(await serving.process.exited).toBe(0);
     expect(serving.logged.filter(({ event, reason }) => event === "bug" || reason === "engine")).toEqual([]);

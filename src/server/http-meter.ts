@@ -1,4 +1,5 @@
-import { counter } from "./prometheus.ts";
+import { counter, single } from "./prometheus.ts";
+import type { Visits } from "./visits.ts";
 
 /** What is counted of HTTP itself. */
 export type HttpMeter = {
@@ -7,7 +8,7 @@ export type HttpMeter = {
   text(): string;
 };
 
-export function createHttpMeter(): HttpMeter {
+export function createHttpMeter(visits: Visits): HttpMeter {
   const answers = counter("tenon_http_requests_total", "Requests answered, by shape and status.");
   const departures = counter(
     "tenon_http_disconnects_total",
@@ -18,6 +19,14 @@ export function createHttpMeter(): HttpMeter {
       answers.add({ shape, status: String(status) });
       if (left) departures.add({ shape });
     },
-    text: () => answers.text() + departures.text(),
+    text: () =>
+      answers.text() +
+      departures.text() +
+      single(
+        "tenon_http_requests_open",
+        "gauge",
+        "Requests not answered to the last byte, this one too.",
+        visits.count,
+      ),
   };
 }
