@@ -124,7 +124,7 @@ async function accumulateText(parts: AsyncIterable<GenerateResponse>): Promise<o
   let thinking = "";
   let last: object = {};
   for await (const part of parts) {
-    response += part.response;
+    response += part.response ?? "";
     thinking += part.thinking ?? "";
     last = part;
   }
