@@ -92,16 +92,12 @@ export function grammarOf(
   // Where a call is forced, nothing of it is left open.
   const pinsAll = (request.toolStrict ?? toolStrict) === "schema" || isForced(toolChoice);
   const relaxing = { ...writing, policy: { ...policy, relax: policy.relax ?? relaxTools } };
-  const callable: CallableTool[] = [];
-  for (const tool of offered) {
-    const built = callableTool(relaxing, tool, pinsAll || tool.strict);
-    if (!built.ok) return built;
-    callable.push(built.value);
-  }
+  const callable = callableTools(relaxing, offered, pinsAll);
+  if (!callable.ok) return callable;
   const single = toolChoice.mode === "named" || !request.parallelCalls;
   const frame = {
     tokenizer,
-    tools: callable,
+    tools: callable.value,
     style: jsonStyle(policy),
     callsMax: Math.min(single ? 1 : callsMax, dialect.callsMax),
     tags: thoughts,
@@ -150,6 +146,20 @@ function answerNode(writing: Writing, answer: Exclude<AnswerFormat, { kind: "tex
   const reading = { order: "schema", objectsOnly: answer.kind === "json_object" } as const;
   const value = lowered(writing, schema, reading, { subject: "", param });
   return value.ok ? ok(builder.node({ kind: "json", value: value.value, style: jsonStyle(policy) })) : value;
+}
+
+function callableTools(
+  writing: Writing,
+  tools: readonly Tool[],
+  pinsAll: boolean,
+): Result<readonly CallableTool[], Failure> {
+  const callable: CallableTool[] = [];
+  for (const tool of tools) {
+    const built = callableTool(writing, tool, pinsAll || tool.strict);
+    if (!built.ok) return built;
+    callable.push(built.value);
+  }
+  return ok(callable);
 }
 
 /** A tool with what its calls carry: one without parameters takes the empty object, one that is not pinned any. */

@@ -269,6 +269,18 @@ describe.skipIf(!existsSync(folder))("published templates", () => {
     );
   });
 
+  test.each([
+    ["deepseek-ai-DeepSeek-V3.1", "<think>", "</think>"],
+    ["Qwen-Qwen3-0.6B", "assistant\n", "</think>\n\n"],
+  ])("the switch of thoughts, by either name: %s", (name, on, off) => {
+    for (const [enable_thinking, end] of [
+      [true, on],
+      [false, off],
+    ]) {
+      expect(text(published(name), request([user], { variables: { enable_thinking } }))).toEndWith(String(end));
+    }
+  });
+
   test("variables of the request reach the template, the conversation is never among them", () => {
     const variables = { enable_thinking: false, messages: [], tools: [] };
     expect(text(published("Qwen-Qwen3-0.6B"), request([user], { variables }))).toBe(

@@ -52,7 +52,7 @@ export function renderText({ template, dialect }: PromptContext, request: Reques
     {
       messages: templateMessages(messages, abilities, dialect),
       tools: describe ? [] : tools.map((tool) => templateTool(tool, abilities)),
-      variables: request.templateVariables,
+      variables: withBothSwitches(request.templateVariables),
       addGenerationPrompt: true,
     },
     now,
@@ -73,6 +73,12 @@ function joined(
 ): Uint32Array<ArrayBuffer> {
   const begins = before.length > 0 && tokenizer.bos !== undefined && tokens[0] === tokenizer.bos;
   return Uint32Array.from([...before, ...(begins ? tokens.subarray(1) : tokens)]);
+}
+
+/** Templates know the switch of thoughts by one of two names; what a request calls `enable_thinking` is given as both. */
+function withBothSwitches(variables: Request["templateVariables"]): Request["templateVariables"] {
+  const { enable_thinking: thinking } = variables;
+  return typeof thinking === "boolean" ? { thinking, ...variables } : variables;
 }
 
 /** Text or tokens as they stand. Without any the model begins where texts begin. */
