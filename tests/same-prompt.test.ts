@@ -3,12 +3,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeMessages } from "../src/api/anthropic/decode.ts";
 import type { JsonBody } from "../src/api/body.ts";
+import { decodeChat as decodeOllama } from "../src/api/ollama/decode-chat.ts";
+import { decodeGenerate } from "../src/api/ollama/decode-generate.ts";
 import { decodeChat } from "../src/api/openai/decode.ts";
 import { decodeResponse, type Past } from "../src/api/responses/decode.ts";
+import { unusedStore } from "../src/api/service-fixture.ts";
 import { hermes } from "../src/dialects/hermes.ts";
 import type { Request } from "../src/generation/request.ts";
 import { renderText } from "../src/prompt/render.ts";
 import { type ChatTemplate, chatTemplate } from "../src/prompt/template.ts";
+import { detail } from "./fixtures/chat.ts";
 import { sharedData } from "./fixtures/shared.ts";
 
 /** The same conversation is the same prompt, byte for byte, whichever shape it comes in and whichever template renders it. */
@@ -39,24 +43,32 @@ const inputText = (text: string) => ({ type: "input_text", text });
 const use = (id: string) => ({ type: "tool_use", id, name: "weather", input });
 const text = (text: string) => ({ type: "text", text });
 
-/** What is said in each shape. */
+const ollamaCall = (id: string) => ({ id, function: { name: "weather", arguments: input } });
+const ollamaResult = (id: string, content: string) => ({ role: "tool", tool_call_id: id, content });
+
+/** What is said in each shape. Ollama's contents are one text each, so that it cannot say what has several parts. */
 const conversations: readonly {
   readonly name: string;
   readonly chat: object;
   readonly messages: object;
   readonly responses: object;
+  readonly ollama?: object;
+  readonly generate?: object;
 }[] = [
   {
     name: "a question",
     chat: { messages: [{ role: "user", content: "Grüße 🌍" }] },
     messages: { messages: [{ role: "user", content: "Grüße 🌍" }] },
     responses: { input: "Grüße 🌍" },
+    ollama: { messages: [{ role: "user", content: "Grüße 🌍" }] },
+    generate: { prompt: "Grüße 🌍" },
   },
   {
     name: "a question as one block of text",
     chat: { messages: [{ role: "user", content: "Hi" }] },
     messages: { messages: [{ role: "user", content: [text("Hi")] }] },
     responses: { input: [{ role: "user", content: [inputText("Hi")] }] },
+    ollama: { messages: [{ role: "user", content: "Hi" }] },
   },
   {
     name: "rules and turns",
@@ -120,12 +132,22 @@ const conversations: readonly {
         { role: "user", content: "And?" },
       ],
     },
+    ollama: {
+      messages: [
+        { role: "system", content: "Be kind." },
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: "Hello!" },
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "And?" },
+      ],
+    },
   },
   {
     name: "tools, required",
     chat: { tools: chatTools, tool_choice: "required", messages: [{ role: "user", content: "Hi" }] },
     messages: { tools: messagesTools, tool_choice: { type: "any" }, messages: [{ role: "user", content: "Hi" }] },
     responses: { tools: responsesTools, tool_choice: "required", input: "Hi" },
+    ollama: { tools: chatTools, tool_choice: "required", messages: [{ role: "user", content: "Hi" }] },
   },
   {
     name: "one tool, named",
@@ -143,6 +165,11 @@ const conversations: readonly {
       tools: [...responsesTools, { type: "function", name: "time" }],
       tool_choice: { type: "function", name: "weather" },
       input: "Hi",
+    },
+    ollama: {
+      tools: [...chatTools, { type: "function", function: { name: "time" } }],
+      tool_choice: { type: "function", function: { name: "weather" } },
+      messages: [{ role: "user", content: "Hi" }],
     },
   },
   {
@@ -170,6 +197,14 @@ const conversations: readonly {
         { type: "reasoning", summary: [], content: [{ type: "reasoning_text", text: "Hm." }] },
         responsesCall("call_000000"),
         result("call_000000", "rain"),
+      ],
+    },
+    ollama: {
+      tools: chatTools,
+      messages: [
+        { role: "user", content: "Hi" },
+        { role: "assistant", thinking: "Hm.", tool_calls: [ollamaCall("call_000000")] },
+        ollamaResult("call_000000", "rain"),
       ],
     },
   },
@@ -212,6 +247,20 @@ const conversations: readonly {
         { role: "user", content: "Well?" },
       ],
     },
+    ollama: {
+      tools: chatTools,
+      messages: [
+        { role: "user", content: "Hi" },
+        {
+          role: "assistant",
+          content: "Let me see.",
+          tool_calls: [ollamaCall("a00000000"), ollamaCall("b00000000")],
+        },
+        ollamaResult("a00000000", "rain"),
+        ollamaResult("b00000000", "sun"),
+        { role: "user", content: "Well?" },
+      ],
+    },
   },
   {
     name: "switches of thinking",
@@ -230,6 +279,8 @@ const conversations: readonly {
       reasoning: { effort: "high" },
       chat_template_kwargs: { enable_thinking: true },
     },
+    ollama: { messages: [{ role: "user", content: "Hi" }], think: "high" },
+    generate: { prompt: "Hi", think: "high" },
   },
 ];
 
@@ -238,6 +289,8 @@ const service = {
   lexicon: undefined,
   strictFields: true,
   tokenize: () => new Uint32Array(),
+  describe: () => ({ ...detail, capabilities: ["completion", "tools", "thinking"] as const }),
+  store: unusedStore,
 };
 
 /** Of the responses that are kept. */
@@ -266,13 +319,18 @@ const templates: readonly (readonly [name: string, source: string | undefined])[
 describe.each(templates)("%s", (_, source) => {
   const template = decoded(chatTemplate(source, { bos: "<s>", eos: "</s>" }));
   const now = new Date(0);
-  test.each(conversations)("$name", ({ chat, messages, responses }) => {
+  test.each(conversations)("$name", ({ chat, messages, responses, ollama, generate }) => {
     const asked = decoded(decodeChat(bodyOf(chat), { id: "r", service })).request;
     const told = decoded(decodeMessages(bodyOf({ max_tokens: 2000, ...messages }), { id: "r", ...service })).request;
     const items = decoded(decodeResponse(bodyOf(responses), nothing, { id: "r", ...service })).request;
     const prompt = rendered(template, asked, now);
     expect(rendered(template, told, now)).toBe(prompt);
     expect(rendered(template, items, now)).toBe(prompt);
+    const lines = [
+      ollama && decoded(decodeOllama(bodyOf(ollama), "r", service)).request,
+      generate && decoded(decodeGenerate(bodyOf(generate), "r", service)).request,
+    ];
+    for (const request of lines) if (request !== undefined) expect(rendered(template, request, now)).toBe(prompt);
   });
 });
 
