@@ -35,6 +35,7 @@ const accepted = {
   vocab_only: flag,
   use_mmap: flag,
   use_mlock: flag,
+  embedding_only: flag,
 };
 
 /** Samplers that there are not. Their types are checked all the same, and whoever sets one reads of it. */
