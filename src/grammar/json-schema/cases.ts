@@ -2,11 +2,12 @@ import { applicatorDepthMax, loweringStepsMax } from "../../limits.ts";
 import { absorbed } from "./absorb.ts";
 import { Facts } from "./facts.ts";
 import { failures, listedScalars, otherScalars } from "./negation.ts";
-import { anyNumber, settle } from "./numbers.ts";
+import { type Applied, opposite } from "./opposite.ts";
+import { own } from "./own.ts";
 import type { SchemaReader } from "./read.ts";
-import type { Applicator, Conjunct, Finite, Schema } from "./schema.ts";
+import type { Conjunct, Finite, Schema } from "./schema.ts";
 import { anyArray, anyObject, everything, Meeting, ofTypes, type Shape, unannotated, withObjects } from "./shape.ts";
-import { anySize, anyString, maxOf, meetRanges, type Texts } from "./texts.ts";
+import type { Texts } from "./texts.ts";
 import { unevaluatedItems, unevaluatedMembers } from "./unevaluated.ts";
 
 /**
@@ -322,96 +323,6 @@ export class Cases {
 export type Track = "values" | "annotations" | "exact";
 
 type By = { readonly pointer: string; readonly keyword: string; readonly track: Track };
-
-/** Applicators, and what becomes of them when they are negated. */
-type Applied =
-  | Applicator
-  | { readonly kind: "two"; readonly parts: readonly Conjunct[] }
-  | { readonly kind: "ways"; readonly ways: readonly (readonly Conjunct[])[] }
-  | {
-      readonly kind: "broken dependency";
-      readonly key: string;
-      readonly required: readonly string[];
-      readonly part: Conjunct | undefined;
-    };
-
-function opposite(applicator: Applicator, reader: SchemaReader): Applied {
-  const { keyword } = applicator;
-  const not = (part: Conjunct) => reader.not(part);
-  switch (applicator.kind) {
-    case "all":
-      return { kind: "any", keyword, parts: applicator.parts.map(not) };
-    case "any":
-      return { kind: "all", keyword, parts: applicator.parts.map(not) };
-    case "one": {
-      const { parts } = applicator;
-      const pairs = parts.flatMap((one, i) => parts.slice(i + 1).map((other) => [not(not(one)), not(not(other))]));
-      return { kind: "ways", ways: [parts.map(not), ...pairs] };
-    }
-    case "not":
-      return { kind: "all", keyword, parts: [not(applicator.part)] };
-    case "if": {
-      const { condition } = applicator;
-      const held = applicator.held === undefined ? [] : [[not(not(condition)), not(applicator.held)]];
-      const failed = applicator.failed === undefined ? [] : [[not(condition), not(applicator.failed)]];
-      return { kind: "ways", ways: [...held, ...failed] };
-    }
-    case "dependent": {
-      const { key, required, part } = applicator;
-      return { kind: "broken dependency", key, required, part: part && not(part) };
-    }
-    default:
-      return applicator satisfies never;
-  }
-}
-
-/** One type's case under a schema's own keywords but for lists and languages. */
-function own(shape: Shape, schema: Schema): Shape | readonly Shape[] {
-  switch (shape.type) {
-    case "null":
-    case "true":
-    case "false":
-      return shape;
-    case "number": {
-      const { whole, low, high, multipleOf } = schema;
-      if (!whole && low === undefined && high === undefined && multipleOf === undefined) return shape;
-      return settle({ ...anyNumber, whole, low, high, multipleOf }) ?? [];
-    }
-    case "string": {
-      const length = meetRanges(anySize, schema.length);
-      return schema.length === undefined ? shape : length === undefined ? [] : { ...anyString, length };
-    }
-    case "array": {
-      const { items, array, contains, unique } = schema;
-      if (items === undefined && array === undefined && contains === undefined && unique === undefined) return shape;
-      const size = meetRanges(anySize, items);
-      if (size === undefined || (contains !== undefined && maxOf(contains.count) < contains.count.min)) return [];
-      return { ...anyArray, size, layers: listOf(array), contains: listOf(contains), unique };
-    }
-    case "object": {
-      const { members, object, required, names } = schema;
-      if (members === undefined && object === undefined && required.length === 0 && names === undefined) return shape;
-      const absent = object === undefined ? [] : [...object.declared].filter(([, part]) => isNothing(part));
-      const size = meetRanges(anySize, members);
-      if (size === undefined || absent.some(([key]) => required.includes(key))) return [];
-      return {
-        ...anyObject,
-        size,
-        layers: listOf(object),
-        names: listOf(names),
-        required: new Set(required),
-        absent: new Set(absent.map(([key]) => key)),
-      };
-    }
-    default:
-      return shape satisfies never;
-  }
-}
-
-/** A property that is `false`: the key has to be absent. */
-function isNothing({ json, kind, negated }: Conjunct): boolean {
-  return kind === "schema" && !negated && json.kind === "boolean" && !json.value;
-}
 
 function listOf<T>(item: T | undefined): readonly T[] {
   return item === undefined ? [] : [item];

@@ -1,9 +1,20 @@
 import { type AST, RegExpParser } from "@eslint-community/regexpp";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { patternCharactersMax, patternDepthMax, patternRoundsMax } from "../../limits.ts";
-import { type CodePoints, everyPoint, intersect, invert, unite } from "./code-points.ts";
+import {
+  behindOf,
+  classOf,
+  collectAssertions,
+  collectBehind,
+  finite,
+  modified,
+  NotRegular,
+  temperedRound,
+  wordSet,
+} from "./assertions.ts";
+import { type CodePoints, everyPoint, intersect, invert } from "./code-points.ts";
 import type { Language, Languages } from "./language.ts";
-import { foldCase, lineEnds, setOf, wordPoints } from "./sets.ts";
+import { lineEnds } from "./sets.ts";
 
 export type PatternFlags = { readonly ignoreCase: boolean; readonly multiline: boolean; readonly dotAll: boolean };
 export const noFlags: PatternFlags = { ignoreCase: false, multiline: false, dotAll: false };
@@ -33,8 +44,6 @@ export function patternLanguage(
     throw error;
   }
 }
-
-class NotRegular extends Error {}
 
 function parse(source: string): Result<AST.Pattern, string> {
   const parser = new RegExpParser({ ecmaVersion: 2025 });
@@ -68,16 +77,14 @@ function groupDepth(source: string): number {
 /** What may follow, by what stands before: [0] at the start of the text, [1 + i] after a code point of `classes[i]`. */
 type Follow = readonly Language[];
 
-type Flags = PatternFlags;
-
 class Translation {
   readonly #languages: Languages;
   readonly #pattern: AST.Pattern;
-  readonly #flags: Flags;
+  readonly #flags: PatternFlags;
   /** Disjoint, and together every code point: what look-behind, `\b` and multi-line `^` tell apart. */
   readonly #classes: readonly CodePoints[];
 
-  constructor(languages: Languages, pattern: AST.Pattern, flags: Flags) {
+  constructor(languages: Languages, pattern: AST.Pattern, flags: PatternFlags) {
     this.#languages = languages;
     this.#pattern = pattern;
     this.#flags = flags;
@@ -103,7 +110,7 @@ class Translation {
     return [language, ...this.#classes.map(() => language)];
   }
 
-  #choice(alternatives: readonly AST.Alternative[], follow: Follow, flags: Flags): Follow {
+  #choice(alternatives: readonly AST.Alternative[], follow: Follow, flags: PatternFlags): Follow {
     const plain = alternatives.map((alternative) => this.#plain(alternative, flags));
     if (plain.every((language) => language !== undefined)) {
       return this.#after(this.#languages.union(plain), follow);
@@ -118,11 +125,11 @@ class Translation {
     );
   }
 
-  #sequence(elements: readonly AST.Element[], follow: Follow, flags: Flags): Follow {
+  #sequence(elements: readonly AST.Element[], follow: Follow, flags: PatternFlags): Follow {
     return elements.reduceRight<Follow>((after, element) => this.#element(element, after, flags), follow);
   }
 
-  #element(element: AST.Element, follow: Follow, flags: Flags): Follow {
+  #element(element: AST.Element, follow: Follow, flags: PatternFlags): Follow {
     const plain = this.#plain(element, flags);
     if (plain !== undefined) return this.#after(plain, follow);
     switch (element.type) {
@@ -139,7 +146,7 @@ class Translation {
   }
 
   /** The language of what asserts nothing; undefined for other elements. */
-  #plain(node: AST.Element | AST.Alternative, flags: Flags): Language | undefined {
+  #plain(node: AST.Element | AST.Alternative, flags: PatternFlags): Language | undefined {
     switch (node.type) {
       case "Alternative":
         return this.#joined(
@@ -199,7 +206,7 @@ class Translation {
     return make.intersection([language, make.concat([make.all, make.class(points)])]);
   }
 
-  #rounds({ element, min, max, raw }: AST.Quantifier, follow: Follow, flags: Flags): Follow {
+  #rounds({ element, min, max, raw }: AST.Quantifier, follow: Follow, flags: PatternFlags): Follow {
     const once = (after: Follow) => this.#element(element, after, flags);
     let rounds: Follow = follow;
     if (max === Number.POSITIVE_INFINITY) rounds = this.#anyRounds(element, raw, follow, flags);
@@ -218,7 +225,7 @@ class Translation {
    * Any number of rounds of something that asserts. Expressible where the assertion is `$`, which only the last round can meet, and where
    * each round is one character with look-ahead in front, up to the end of the text: no position may break it.
    */
-  #anyRounds(element: AST.QuantifiableElement, raw: string, follow: Follow, flags: Flags): Follow {
+  #anyRounds(element: AST.QuantifiableElement, raw: string, follow: Follow, flags: PatternFlags): Follow {
     const make = this.#languages;
     const kinds = new Set<string>();
     collectAssertions(element, kinds);
@@ -242,7 +249,7 @@ class Translation {
   }
 
   /** The language of an element on the ways that meet no `$`. */
-  #withoutEnds(node: AST.Element | AST.Alternative, flags: Flags): Language {
+  #withoutEnds(node: AST.Element | AST.Alternative, flags: PatternFlags): Language {
     const make = this.#languages;
     switch (node.type) {
       case "Assertion":
@@ -261,7 +268,7 @@ class Translation {
     }
   }
 
-  #assertion(assertion: AST.Assertion, follow: Follow, flags: Flags): Follow {
+  #assertion(assertion: AST.Assertion, follow: Follow, flags: PatternFlags): Follow {
     const make = this.#languages;
     switch (assertion.kind) {
       case "start":
@@ -306,100 +313,4 @@ class Translation {
         return assertion satisfies never;
     }
   }
-}
-
-function wordSet(flags: Flags): CodePoints {
-  return flags.ignoreCase ? foldCase(wordPoints) : wordPoints;
-}
-
-function classOf(node: AST.Character | AST.CharacterSet | AST.CharacterClass, flags: Flags): CodePoints {
-  const fold = (set: CodePoints) => (flags.ignoreCase ? foldCase(set) : set);
-  if (node.type !== "CharacterClass") return fold(setOf(node, flags.dotAll));
-  const set = fold(unite(...node.elements.map((element) => setOf(element, flags.dotAll))));
-  return node.negate ? invert(set) : set;
-}
-
-function modified(flags: Flags, group: AST.Group | AST.CapturingGroup): Flags {
-  if (group.type === "CapturingGroup" || group.modifiers === null) return flags;
-  const { add, remove } = group.modifiers;
-  const set = (flag: "ignoreCase" | "multiline" | "dotAll") => (flags[flag] || add[flag]) && !(remove?.[flag] ?? false);
-  return { ignoreCase: set("ignoreCase"), multiline: set("multiline"), dotAll: set("dotAll") };
-}
-
-function finite(max: number): number | undefined {
-  return max === Number.POSITIVE_INFINITY ? undefined : max;
-}
-
-/** The classes of the character before that some assertion inside asks for. */
-function collectBehind(node: AST.Pattern | AST.Alternative | AST.Element, flags: Flags, seen: CodePoints[]): void {
-  switch (node.type) {
-    case "Pattern":
-      for (const alternative of node.alternatives) collectBehind(alternative, flags, seen);
-      return;
-    case "Group":
-    case "CapturingGroup":
-      for (const alternative of node.alternatives) collectBehind(alternative, modified(flags, node), seen);
-      return;
-    case "Alternative":
-      for (const element of node.elements) collectBehind(element, flags, seen);
-      return;
-    case "Quantifier":
-      return collectBehind(node.element, flags, seen);
-    case "Assertion":
-      if (node.kind === "word") seen.push(wordSet(flags));
-      else if (node.kind === "start" && flags.multiline) seen.push(lineEnds);
-      else if (node.kind === "lookbehind") seen.push(behindOf(node, flags).points);
-      else if (node.kind === "lookahead") {
-        for (const alternative of node.alternatives) collectBehind(alternative, flags, seen);
-      }
-      return;
-    default:
-  }
-}
-
-function collectAssertions(node: AST.Alternative | AST.Element, kinds: Set<string>): void {
-  switch (node.type) {
-    case "Group":
-    case "CapturingGroup":
-      for (const alternative of node.alternatives) collectAssertions(alternative, kinds);
-      return;
-    case "Alternative":
-      for (const element of node.elements) collectAssertions(element, kinds);
-      return;
-    case "Quantifier":
-      return collectAssertions(node.element, kinds);
-    case "Assertion":
-      kinds.add(node.kind);
-      return;
-    default:
-  }
-}
-
-/** A look-behind of one character or the start of the text. */
-function behindOf(
-  assertion: AST.LookbehindAssertion,
-  flags: Flags,
-): { readonly points: CodePoints; readonly start: boolean } {
-  const sets: CodePoints[] = [];
-  let start = false;
-  for (const { elements } of assertion.alternatives) {
-    const [only, ...others] = elements;
-    if (only?.type === "Character" || only?.type === "CharacterSet" || only?.type === "CharacterClass") {
-      sets.push(classOf(only, flags));
-    } else if (only?.type === "Assertion" && only.kind === "start" && !flags.multiline) start = true;
-    else throw new NotRegular(`looks back further than one character ('${assertion.raw}')`);
-    if (others.length > 0) throw new NotRegular(`looks back further than one character ('${assertion.raw}')`);
-  }
-  return { points: unite(...sets), start };
-}
-
-/** `(?:(?!…).)`: look-ahead and one character. */
-function temperedRound(element: AST.QuantifiableElement) {
-  if (element.type !== "Group" && element.type !== "CapturingGroup") return undefined;
-  if (element.type === "Group" && element.modifiers !== null) return undefined;
-  const elements = element.alternatives.length === 1 ? (element.alternatives[0]?.elements ?? []) : [];
-  const aheads = elements.slice(0, -1).filter((one) => one.type === "Assertion" && one.kind === "lookahead");
-  const last = elements.at(-1);
-  const isOne = last?.type === "Character" || last?.type === "CharacterSet" || last?.type === "CharacterClass";
-  return isOne && aheads.length === elements.length - 1 ? { aheads, character: last } : undefined;
 }
