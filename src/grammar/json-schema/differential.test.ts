@@ -167,11 +167,13 @@ test("the order of keywords and members changes nothing", () => {
 }, 120_000);
 
 /**
- * Where ajv differs from the specification: `contains` counts every item as evaluated, and beside `prefixItems` an empty array passes. The
- * test suite has the right verdicts on these.
+ * Where ajv differs from the specification: `contains` counts every item as evaluated, and beside `prefixItems` an empty array passes; what
+ * parts of a choice have evaluated is guessed from their keywords. The test suite has the right verdicts on these.
  */
 function ajvErrs(schema: string): boolean {
-  return schema.includes('"contains":') && /"(unevaluatedItems|prefixItems)":/.test(schema);
+  const unevaluated = schema.includes('"unevaluated');
+  if (unevaluated && /"(contains|anyOf|oneOf|not|if|dependentSchemas)":/.test(schema)) return true;
+  return schema.includes('"contains":') && schema.includes('"prefixItems":');
 }
 
 /** undefined where the schema is refused for its size. */
