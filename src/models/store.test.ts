@@ -25,14 +25,14 @@ function write(...files: readonly string[]): void {
 }
 
 const open = (id = "Loaded-Q4_0") => openModelStore({ folder, loaded: { ...detail, id } });
-const idsOf = (store: ReturnType<typeof open>) => store.list().map(({ id }) => id);
+const idsOf = async (store: ReturnType<typeof open>) => (await store.list()).map(({ id }) => id);
 
-test("lists files, what was made of them, and the loaded model wherever it lies", () => {
+test("lists files, what was made of them, and the loaded model wherever it lies", async () => {
   write("Tiny-Q8_0.gguf", "vision/Other.gguf");
   writeFileSync(join(folder, "broken.gguf"), "nothing");
   const store = open();
   expect(store.derive("mario:v2", "tiny", { system: "You are Mario." })).toEqual({ ok: true, value: undefined });
-  expect(idsOf(store)).toEqual(["Loaded-Q4_0", "Other", "Tiny-Q8_0", "broken", "mario:v2"]);
+  expect(await idsOf(store)).toEqual(["Loaded-Q4_0", "Other", "Tiny-Q8_0", "broken", "mario:v2"]);
   expect(store.find("tiny")).toMatchObject({
     id: "Tiny-Q8_0",
     loaded: false,
@@ -48,7 +48,7 @@ test("lists files, what was made of them, and the loaded model wherever it lies"
   expect(store.find("loaded")).toMatchObject({ id: "Loaded-Q4_0", loaded: true, facts: { digest: detail.digest } });
   expect(store.find("mario")).toBeUndefined();
   expect(store.find("../mario")).toBeUndefined();
-  const digests = new Set(store.list().map(({ facts }) => facts.digest));
+  const digests = new Set((await store.list()).map(({ facts }) => facts.digest));
   expect(digests.size).toBe(5);
 });
 
@@ -125,7 +125,7 @@ test("weights are deleted only by their whole name, when nobody has them, and ne
   });
 });
 
-test("files that somebody damaged are no models, and neither are those whose weights are gone", () => {
+test("files that somebody damaged are no models, and neither are those whose weights are gone", async () => {
   write("Tiny.gguf");
   const store = open();
   store.derive("orphan", "tiny", {});
@@ -140,7 +140,7 @@ test("files that somebody damaged are no models, and neither are those whose wei
   })) {
     writeFileSync(join(folder, "derived", `${file}.json`), text);
   }
-  expect(idsOf(store)).toEqual(["Loaded-Q4_0", "f"]);
+  expect(await idsOf(store)).toEqual(["Loaded-Q4_0", "f"]);
   expect(store.find("orphan")).toBeUndefined();
 });
 

@@ -1,5 +1,6 @@
 import { renameSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { Failure } from "../generation/failure.ts";
 import type { ModelDetail } from "../generation/model-detail.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
@@ -61,8 +62,15 @@ export function openModelStore({ folder, loaded, loadedPath, hub = {} }: StoreOp
     return { id, loaded: base.loaded, modifiedMs, facts: { ...base.facts, digest }, derivation };
   };
 
-  const list = (): readonly StoredModel[] => {
+  const list = async (): Promise<readonly StoredModel[]> => {
     const files = weights();
+    const present = new Set(files.map(({ path }) => path));
+    for (const path of known.keys()) if (!present.has(path)) known.delete(path);
+    for (const file of files) {
+      // A file that was not read yet takes up to a tenth of a second, in which nobody else is answered.
+      if (file.path !== undefined && known.get(file.path)?.stamp !== file.stamp) await setImmediate();
+      factsOf(file);
+    }
     const derived = listDerived(folder).flatMap((each) => storedDerived(files, each) ?? []);
     return [...files.map(stored), ...derived].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
   };

@@ -12,9 +12,9 @@ export function ollamaRoutes(service: Service) {
   const own = (handle: Handler) => byName((_, http) => foreign(http) ?? handle(service, http));
   return new Elysia({ name: "ollama" })
     .get("/api/version", () => Response.json({ version: protocolVersion }))
-    .get("/api/tags", () => Response.json({ models: store.list().map(encodeModel) }))
-    .get("/api/ps", () => {
-      const loaded = store.list().filter((model) => model.loaded && model.derivation === undefined);
+    .get("/api/tags", async () => Response.json({ models: (await store.list()).map(encodeModel) }))
+    .get("/api/ps", async () => {
+      const loaded = (await store.list()).filter((model) => model.loaded && model.derivation === undefined);
       return Response.json({ models: loaded.map((model) => encodeLoaded(model, service.describe())) });
     })
     .post("/api/chat", byName(chat), unparsed)
