@@ -13,6 +13,7 @@ import { jsonStyle, schemaOptions } from "../grammar/policy.ts";
 import { lowerGrammar } from "../grammar/source.ts";
 import { grammarTokens } from "../tokenizer/grammar-tokens.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import { inputSchema } from "./custom-tools.ts";
 import type { CallableTool, Dialect } from "./dialect.ts";
 import { framer } from "./frame.ts";
 import { thinker } from "./thinker.ts";
@@ -166,7 +167,10 @@ function callableTools(
 function callableTool(writing: Writing, tool: Tool, isPinned: boolean): Result<CallableTool, Failure> {
   const { name, custom, param } = tool;
   if (custom !== undefined) {
-    if (custom.format === undefined) return ok({ name, input: undefined });
+    if (custom.format === undefined) {
+      const value = lowered(writing, inputSchema, { order: "any", objectsOnly: true }, { subject: name, param });
+      return value.ok ? ok({ name, arguments: value.value }) : value;
+    }
     const input = grammarNode(writing, custom.format, { subject: name, param });
     return input.ok ? ok({ name, input: input.value }) : input;
   }

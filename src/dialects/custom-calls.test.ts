@@ -1,17 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { check, irOf, output, tool } from "../../tests/fixtures/dialect-cases.ts";
-import { channelRuns } from "../../tests/oracle/ir-acceptor.ts";
+import { accepts, channelRuns } from "../../tests/oracle/ir-acceptor.ts";
 import type { Tool } from "../generation/request.ts";
 import { hermes } from "./hermes.ts";
 import { llama3Json } from "./llama3-json.ts";
 import { mistralNemo } from "./mistral-nemo.ts";
 
-const run: Tool = { ...tool("run"), custom: { format: undefined } };
+/** Any text in which no marker can begin. */
+const format = { syntax: "regex", text: "[^<]*" } as const;
+const run: Tool = { ...tool("run"), custom: { format } };
+const plain: Tool = { ...tool("plain"), custom: { format: undefined } };
 const json = tool("get");
 const required = { tools: [run, json], toolChoice: { mode: "required" } } as const;
 const named = { tools: [run, json], toolChoice: { mode: "named", name: "run" } } as const;
 const auto = { tools: [run, json] };
-const code = 'print("{}")\n\nif a < b: pass';
+const code = 'print("{}")\n\nx = 1';
 
 describe("hermes", () => {
   const call = hermes.customCall("run", code);
@@ -85,4 +88,17 @@ describe("llama3_json", () => {
     [named, [call], ['{"name": "get", "parameters": {}}']],
     [auto, ["Hm.", ` ${call}`], ['{"name": "run"}']],
   ]);
+});
+
+test("free text is an argument like others", () => {
+  const call = (given: string) => `<tool_call>\n{"name": "plain", "arguments": ${given}}\n</tool_call>`;
+  const ir = irOf(hermes, { tools: [plain], toolChoice: { mode: "required" } });
+  const texts = [
+    call('{"input": "a\\n"}'),
+    call('{"input": ""}'),
+    call("{}"),
+    call('{"input": 1}'),
+    hermes.customCall("plain", "a"),
+  ];
+  expect(texts.filter((text) => accepts(ir, output(text)))).toEqual(texts.slice(0, 2));
 });

@@ -42,7 +42,7 @@ export type CallFrame = {
 
 export type CallableTool =
   | { readonly name: string; readonly arguments: ValueId }
-  /** Takes raw input: what this node accepts, or where it is undefined any text. */
-  | { readonly name: string; readonly input: NodeId | undefined };
+  /** Takes raw input: what this node accepts. */
+  | { readonly name: string; readonly input: NodeId };
 
 export type EncodedCall = { readonly id: string; readonly name: string; readonly arguments: string };

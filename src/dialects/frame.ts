@@ -43,15 +43,6 @@ export function framer(builder: IrBuilder, tokenizer: Tokenizer) {
   /** The first of these, if any, that stands there. */
   const firstOf = (...texts: readonly string[]) => choice(...texts.map(markup), sequence());
 
-  /** UTF-8 in which no marker is completed. */
-  const rawText = (markers: readonly string[]) =>
-    builder.node({
-      kind: "text",
-      until: markers.map((text) => markerOf(tokenizer, text)),
-      barred: [],
-      controls: false,
-    });
-
   /** One or more of `item`, `separator` between them. */
   const joined = (item: NodeId, separator: NodeId, max: number) =>
     max === 1 ? item : sequence(item, repeat(sequence(separator, item), 0, max - 1));
@@ -59,20 +50,17 @@ export function framer(builder: IrBuilder, tokenizer: Tokenizer) {
   /**
    * `{"name": NAME, KEY: ARGUMENTS}`: an ordered sequence, at most one space where JSON lets one stand. Names are a trie, so that
    * many tools are one path through it, and each leads to its own arguments. Raw input cannot stand inside JSON: it follows
-   * `{"name": NAME}`, what `raw` has before it, and a newline, and goes on until one of `raw.until`.
+   * `{"name": NAME}`, `beforeInput`, and a newline.
    */
-  const callObject = ({ tools, style }: Pick<CallFrame, "tools" | "style">, { key, raw }: ObjectFrame) => {
+  const callObject = ({ tools, style }: Pick<CallFrame, "tools" | "style">, key: string, beforeInput = "") => {
     const space = repeat(bytes(" "), 0, 1);
     const opening = channel("markup", spaced(["{", '"name"', ":", '"'], space));
     const between = channel("markup", sequence(bytes('"'), space, spaced([",", `"${key}"`, ":", ""], space)));
     const closing = channel("markup", sequence(space, bytes("}")));
     const leaf = (tool: CallableTool) => {
       if ("input" in tool) {
-        const input = tool.input ?? rawText(raw.until);
-        return sequence(
-          channel("markup", sequence(bytes('"'), space, bytes(`}${raw.before}\n`))),
-          channel("custom_input", input),
-        );
+        const end = sequence(bytes('"'), space, bytes(`}${beforeInput}\n`));
+        return sequence(channel("markup", end), channel("custom_input", tool.input));
       }
       const json = builder.node({ kind: "json", value: tool.arguments, style });
       return sequence(between, channel("argument_json", json), closing);
@@ -107,12 +95,6 @@ export function framer(builder: IrBuilder, tokenizer: Tokenizer) {
 }
 
 type TextOptions = { readonly barred?: readonly string[]; readonly tags?: Tags | undefined };
-
-type ObjectFrame = {
-  /** Of the arguments. */
-  readonly key: string;
-  readonly raw: { readonly before: string; readonly until: readonly string[] };
-};
 
 type Leaf = { readonly bytes: Uint8Array; readonly next: NodeId };
 

@@ -44,6 +44,5 @@ export const hermes: Dialect = {
 function call(...[builder, frame]: Parameters<Dialect["calls"]>) {
   const { sequence, marker, optional, callObject } = framer(builder, frame.tokenizer);
   const newline = optional("\n");
-  const object = callObject(frame, { key: "arguments", raw: { before: "", until: [close] } });
-  return sequence(marker(open), newline, object, newline, marker(close));
+  return sequence(marker(open), newline, callObject(frame, "arguments"), newline, marker(close));
 }

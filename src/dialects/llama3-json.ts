@@ -33,14 +33,14 @@ export const llama3Json: Dialect = {
 
   calls(builder, frame) {
     const { sequence, repeat, marker, callObject } = framer(builder, frame.tokenizer);
-    const object = callObject(frame, objectFrame);
+    const object = callObject(frame, "parameters");
     return hasTag(frame.tokenizer) ? sequence(repeat(marker(tag), 0, 1), object) : object;
   },
 
   auto(builder, frame) {
     const { tokenizer, tools, tags } = frame;
     const { sequence, choice, repeat, channel, bytes, marker, optional, callObject } = framer(builder, tokenizer);
-    const object = callObject(frame, objectFrame);
+    const object = callObject(frame, "parameters");
     const spaces = repeat(choice(...spaceCharacters.map(bytes)), 0);
     const text = textOnly(builder, { tokenizer, tags, names: tools.map(({ name }) => name) });
     const announced = sequence(marker(tag), optional(" "), object);
@@ -52,9 +52,6 @@ export const llama3Json: Dialect = {
 
   none: textOnly,
 };
-
-/** Raw input is ours: it follows the object and ends with the answer. */
-const objectFrame = { key: "parameters", raw: { before: "", until: [] } } as const;
 
 /** Spaces, then text that begins with none, so that nothing but the spaces can stand before a barred beginning. */
 function textOnly(...[builder, { tokenizer, tags, names }]: Parameters<Dialect["none"]>) {

@@ -3,7 +3,6 @@ import type { CallFrame, Dialect } from "./dialect.ts";
 import { framer } from "./frame.ts";
 
 const open = "[TOOL_CALLS]";
-const objectFrame = { key: "arguments", raw: { before: "]", until: [] } } as const;
 
 /** Mistral's tokenizers v3 to v7: `[TOOL_CALLS][{"name": "f", "arguments": {…}}, …]` ends the answer. History adds an id to each call. Raw input is ours: it follows the array `[…, {"name": "f"}]` and ends with the answer. */
 export const mistralNemo: Dialect = {
@@ -31,7 +30,7 @@ export const mistralNemo: Dialect = {
     const separator = sequence(markup(","), space);
     const json = frame.tools.filter((tool) => "arguments" in tool);
     const raw = frame.tools.filter((tool) => "input" in tool);
-    const object = (tools: CallFrame["tools"]) => callObject({ ...frame, tools }, objectFrame);
+    const object = (tools: CallFrame["tools"]) => callObject({ ...frame, tools }, "arguments", "]");
     const ends: NodeId[] = [];
     if (json.length > 0) ends.push(sequence(joined(object(json), separator, frame.callsMax), markup("]")));
     if (raw.length > 0) {

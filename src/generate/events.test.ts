@@ -122,7 +122,7 @@ const cases: readonly (readonly [string, readonly Piece[], EngineFinish, readonl
     ["begin 0 call_0 f", 'arguments 0 {"a":"é"}', "end 0", "finish calls"],
   ],
   [
-    "a call with raw input, and one with none",
+    "calls with raw input, with none, and with a text as their argument",
     [
       ["markup", '<tool_call>\n{"name": "', 0],
       ["call_name", "run", 0],
@@ -131,6 +131,7 @@ const cases: readonly (readonly [string, readonly Piece[], EngineFinish, readonl
       ["markup", "\n</tool_call>", 0],
       ["call_name", "run", 1],
       ["markup", '"}\n\n</tool_call>', 1],
+      ...call(2, "run", '{"input": "a\\n\\ud83c\\udf0d"}'),
     ],
     "complete",
     [
@@ -139,6 +140,9 @@ const cases: readonly (readonly [string, readonly Piece[], EngineFinish, readonl
       "end 0",
       "begin 1 call_1 run custom",
       "end 1",
+      "begin 2 call_2 run custom",
+      "arguments 2 a\n🌍",
+      "end 2",
       "finish calls",
     ],
   ],

@@ -3,6 +3,7 @@ import type { Constraint } from "../generation/answer.ts";
 import type { Event, FinishReason, TokenLogprob } from "../generation/event.ts";
 import { ArgumentWriter } from "./arguments.ts";
 import { Content, type ContentPiece } from "./content.ts";
+import { InputText } from "./input-text.ts";
 import { utf8Decoder } from "./utf8.ts";
 
 export type EventOptions = {
@@ -14,7 +15,7 @@ export type EventOptions = {
   readonly constraint: Constraint;
   readonly tokenBytes: (token: number) => Uint8Array;
   readonly callId: () => string;
-  /** Whether calls of this name carry raw input instead of arguments. */
+  /** Whether calls of this name carry an input instead of arguments. */
   readonly isCustom: (name: string) => boolean;
   /** Tells the engine to stop; its `finish` still comes. */
   readonly cancel: () => void;
@@ -198,7 +199,10 @@ class OpenCall {
   readonly nameDecoder = utf8Decoder();
   name = "";
   readonly #writer = new ArgumentWriter();
-  readonly #input = utf8Decoder();
+  /** Of a custom call: raw, or the one argument of an object. */
+  readonly #raw = utf8Decoder();
+  readonly #input = new InputText();
+  #isObject = false;
   readonly #id: string;
   readonly #options: EventOptions;
   #begun = false;
@@ -212,21 +216,28 @@ class OpenCall {
 
   /** `closed`: the call's own end was written. Raw input says nothing about where it ends. */
   isComplete(closed: boolean): boolean {
-    return this.#isCustom ? closed : this.#writer.isComplete(closed);
+    return this.#isRaw ? closed : this.#writer.isComplete(closed);
   }
 
   *write(channel: BytesEvent["channel"], bytes: Uint8Array): Generator<Event, void> {
-    const raw = channel === "custom_input";
-    yield* this.#arguments(raw ? this.#input.decode(bytes, { stream: true }) : this.#writer.write(channel, bytes));
+    if (channel === "custom_input") return yield* this.#arguments(this.#raw.decode(bytes, { stream: true }));
+    this.#isObject = true;
+    const text = this.#writer.write(channel, bytes);
+    yield* this.#arguments(this.#isCustom ? this.#input.write(text) : text);
   }
 
   *end(): Generator<Event, void> {
-    const text = this.#isCustom ? this.#input.decode() : this.#writer.end();
+    const rest = this.#isRaw ? this.#raw.decode() : this.#writer.end();
+    const text = this.#isCustom && this.#isObject ? this.#input.write(rest) : rest;
     if (this.#options.holdCalls) {
       yield this.#begin();
       yield { kind: "call_arguments", index: this.index, text: this.#held + text };
     } else yield* this.#arguments(text);
     yield { kind: "call_end", index: this.index };
+  }
+
+  get #isRaw(): boolean {
+    return this.#isCustom && !this.#isObject;
   }
 
   get #isCustom(): boolean {

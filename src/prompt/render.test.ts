@@ -124,32 +124,43 @@ describe("a template that knows no tools", () => {
   });
 
   test("explains tools that take raw input, and shows their calls as the grammar has them written", () => {
-    const run: Tool = {
-      ...tool("run"),
-      description: "Runs code.",
-      parameters: undefined,
-      custom: { format: undefined },
-    };
-    const limited: Tool = { ...run, name: "limited", custom: { format: { syntax: "regex", text: "a+" } } };
+    const format = { syntax: "regex", text: "a+" } as const;
+    const run: Tool = { ...tool("run"), description: "Runs code.", parameters: undefined, custom: { format } };
     const call = { id: "a", name: "run", arguments: 'print("x")\n', custom: true };
     const history: readonly Message[] = [
       user,
       { role: "assistant", content: "So:", reasoning: undefined, calls: [call] },
       result("a", "x"),
     ];
-    const rendered = text(chatml, request(history, { tools: [run, limited] }));
-    const explanation =
-      'Runs code.\n\nThis tool takes raw text instead of JSON arguments. To call it, write:\n<tool_call>\n{"name": "NAME"}\nthe text\n</tool_call>';
-    for (const [name, more] of [
-      ["run", ""],
-      ["limited", "\nThe text must fit this regex grammar:\na+"],
-    ] as const) {
-      const description = explanation.replace("NAME", name) + more;
-      expect(rendered).toContain(JSON.stringify({ type: "function", function: { name, description } }));
-    }
+    const rendered = text(chatml, request(history, { tools: [run] }));
+    const description =
+      'Runs code.\n\nThis tool takes raw text instead of JSON arguments. To call it, write:\n<tool_call>\n{"name": "run"}\nthe text\n</tool_call>\nThe text must fit this regex grammar:\na+';
+    expect(rendered).toContain(JSON.stringify({ type: "function", function: { name: "run", description } }));
     expect(rendered).toContain(
       '<|im_start|>assistant\nSo:\n<tool_call>\n{"name": "run"}\nprint("x")\n\n</tool_call><|im_end|>\n<|im_start|>user\n<tool_response>\nx\n</tool_response><|im_end|>',
     );
+  });
+
+  test("shows tools that take free text, and their calls, with the text as the one argument", () => {
+    const run: Tool = {
+      ...tool("run"),
+      description: "Runs code.",
+      parameters: undefined,
+      custom: { format: undefined },
+    };
+    const call = { id: "a", name: "run", arguments: 'print("x")\n', custom: true };
+    const history: readonly Message[] = [
+      user,
+      { role: "assistant", content: undefined, reasoning: undefined, calls: [call] },
+    ];
+    const written = '<tool_call>\n{"name": "run", "arguments": {"input":"print(\\"x\\")\\n"}}\n</tool_call>';
+    const rendered = text(chatml, request(history, { tools: [run] }));
+    expect(rendered).toContain(
+      '"name":"run","description":"Runs code.","parameters":{"type":"object","properties":{"input":{"type":"string"}}',
+    );
+    expect(rendered).toContain(written);
+    // Also where the tool is not offered any more.
+    expect(text(chatml, request(history))).toContain(written);
   });
 
   test("takes parts as lines", () => {

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "../generation/result.ts";
 import { readJson } from "../grammar/json-text.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { Abilities } from "./abilities.ts";
-import { explained } from "./custom-tools.ts";
+import { explained, withInputs } from "./custom-tools.ts";
 import { withToolsDescribed } from "./generic.ts";
 import { jsonBounds, templateMessages } from "./history.ts";
 import type { ChatTemplate } from "./template.ts";
@@ -45,7 +45,8 @@ export function renderText({ template, dialect }: PromptContext, request: Reques
   const { abilities } = template;
   const tools = shownTools(request).map((tool) => explained(tool, dialect));
   const instruction = instructionOf(request);
-  let messages = instruction === undefined ? request.messages : withInstruction(request.messages, instruction);
+  const said = withInputs(request.messages, request.tools);
+  let messages = instruction === undefined ? said : withInstruction(said, instruction);
   const describe = tools.length > 0 && !abilities.tools;
   if (describe) messages = withToolsDescribed(messages, tools);
   const rendered = template.run(
