@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Failure } from "../generation/failure.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
@@ -29,10 +30,10 @@ export async function putBlob(
   if (!written.ok) return written;
   const { unfinished, sha256: found } = written.value;
   if (found !== sha256) {
-    rmSync(unfinished, { force: true });
+    await rm(unfinished, { force: true });
     return fail({ kind: "invalid", message: `digest mismatch, expected "sha256:${sha256}", got "sha256:${found}"` });
   }
-  renameSync(unfinished, path);
+  await rename(unfinished, path);
   return ok(undefined);
 }
 
@@ -49,25 +50,25 @@ export async function* writeStream(
   const unfinished = `${path}.${crypto.randomUUID()}.part`;
   const hash = createHash("sha256");
   let completed = 0;
-  let file: number | undefined;
+  let file: FileHandle | undefined;
   let whole = false;
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    file = openSync(unfinished, "wx");
+    await mkdir(dirname(path), { recursive: true });
+    file = await open(unfinished, "wx");
     for await (const chunk of body) {
       completed += chunk.byteLength;
       if (completed > blobBytesMax) throw new Error(`more than ${blobBytesMax} bytes`);
-      for (let at = 0; at < chunk.byteLength; ) at += writeSync(file, chunk, at);
+      await file.writeFile(chunk);
       hash.update(chunk);
       yield completed;
     }
-    fsyncSync(file);
+    await file.sync();
     whole = true;
     return ok({ unfinished, sha256: hash.digest("hex") });
   } catch (error) {
     return fail({ kind: "engine", message: `cannot be kept: ${error instanceof Error ? error.message : error}` });
   } finally {
-    if (file !== undefined) closeSync(file);
-    if (!whole) rmSync(unfinished, { force: true });
+    await file?.close();
+    if (!whole) await rm(unfinished, { force: true });
   }
 }
