@@ -50,7 +50,7 @@ export function encodeIr(ir: Ir): Uint8Array<ArrayBuffer> {
 
 /** "TNIR" as a little-endian word. */
 const magic = 0x52494e54;
-const version = 2;
+const version = 3;
 const none = 0xffffffff;
 
 const nodeTags = {
@@ -66,6 +66,7 @@ const nodeTags = {
   regex: 9,
   texts: 10,
   any_token: 11,
+  record: 12,
 } as const satisfies Record<Node["kind"], number>;
 
 const caseTags = {
@@ -108,7 +109,7 @@ function writeNode(out: RecordWriter, node: Node): void {
       for (const marker of node.until) writeMarker(out, marker);
       out.word(node.barred.length);
       for (const bytes of node.barred) out.span(bytes);
-      return;
+      return out.word(node.tokensMax ?? none);
     case "json": {
       const { freeSpace, whitespaceMax, spelling } = node.style;
       return out.word(node.value, freeSpace ? 1 : 0, whitespaceMax ?? none, spelling === "spec" ? 1 : 0);
@@ -118,6 +119,10 @@ function writeNode(out: RecordWriter, node: Node): void {
     case "texts":
       out.word(node.texts.length);
       for (const text of node.texts) out.span(text);
+      return;
+    case "record":
+      out.word(node.separator ?? none, node.items.length);
+      for (const item of node.items) out.word(item.node, item.required ? 1 : 0);
       return;
     case "any_token":
       return out.list(node.except);

@@ -50,13 +50,15 @@ export type Node =
    * Any bytes in which none of `until` is completed, as token or as text. `controls` lets control tokens pass (they have
    * no bytes here): an answer that is not constrained yet. Without it the text is UTF-8 and control tokens are masked.
    * Nor may the text begin with one of `barred`: the byte that would complete one at the very start is masked. A dialect
-   * without a marker tells its calls from text by how an answer begins.
+   * without a marker tells its calls from text by how an answer begins. `tokensMax` bounds the tokens that begin in it, after the one in
+   * which it begins itself; a character may be finished beyond them.
    */
   | {
       readonly kind: "text";
       readonly until: readonly Marker[];
       readonly barred: readonly Uint8Array[];
       readonly controls: boolean;
+      readonly tokensMax?: number | undefined;
     }
   | { readonly kind: "json"; readonly value: ValueId; readonly style: JsonStyle }
   /** UTF-8 text that the regex matches as a whole. */
@@ -64,7 +66,13 @@ export type Node =
   /** One of these byte strings; kept as one minimal automaton, so that there may be many. */
   | { readonly kind: "texts"; readonly texts: readonly Uint8Array[] }
   /** Any one token of the vocabulary but these and those that are never produced, by itself, whatever its bytes. */
-  | { readonly kind: "any_token"; readonly except: readonly number[] };
+  | { readonly kind: "any_token"; readonly except: readonly number[] }
+  /** Items in any order, each at most once and those required exactly once, the separator between two. No item can be empty. */
+  | {
+      readonly kind: "record";
+      readonly items: readonly { readonly node: NodeId; readonly required: boolean }[];
+      readonly separator: NodeId | undefined;
+    };
 
 /**
  * A regular language over code points, always matched as a whole; search and anchors are written out by the front end. An operand

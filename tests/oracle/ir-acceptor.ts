@@ -138,6 +138,8 @@ class Acceptor {
       }
       case "texts":
         return new Set(node.texts.filter((text) => this.#has(text, start)).map((text) => start + text.length));
+      case "record":
+        return new Set([...this.#recordWalks(node, start, "text")].map(({ end }) => end));
       case "any_token": {
         // Here every byte of text is a token.
         const symbol = this.#output[start];
@@ -178,7 +180,9 @@ class Acceptor {
       const bytes = text.filter((symbol) => symbol < 256);
       const barred = node.barred.some((b) => b.length <= bytes.length && b.every((byte, i) => bytes[i] === byte));
       const control = !node.controls && bytes.length < text.length;
-      if (completed || barred || control) return ends;
+      // Here every symbol is a token.
+      const spent = text.length > (node.tokensMax ?? Number.POSITIVE_INFINITY);
+      if (completed || barred || control || spent) return ends;
       if (node.controls || isUtf8(bytes)) ends.add(end);
       if (end === this.#output.length) return ends;
     }
@@ -197,6 +201,8 @@ class Acceptor {
         return yield* this.#walkRepeat(node, 0, start, channel);
       case "channel":
         return yield* this.walks(node.item, start, node.channel);
+      case "record":
+        return yield* this.#recordWalks(node, start, channel);
       default:
         for (const end of [...this.ends(id, start)].sort((a, b) => a - b)) {
           yield { end, path: [{ from: start, to: end, channel }] };
@@ -226,6 +232,30 @@ class Acceptor {
       if (head.end === start) continue;
       for (const tail of this.#walkRepeat(node, round + 1, head.end, channel)) {
         yield { end: tail.end, path: [...head.path, ...tail.path] };
+      }
+    }
+  }
+
+  /** Every order of the items; `written` are those before. */
+  *#recordWalks(
+    node: Node & { kind: "record" },
+    start: number,
+    channel: ChannelName,
+    written: ReadonlySet<number> = new Set(),
+  ): Generator<Walk, void> {
+    if (node.items.every(({ required }, i) => !required || written.has(i))) yield { end: start, path: [] };
+    const separators: Iterable<Walk> =
+      written.size === 0 || node.separator === undefined
+        ? [{ end: start, path: [] }]
+        : this.walks(node.separator, start, channel);
+    for (const separator of separators) {
+      for (const [i, item] of node.items.entries()) {
+        if (written.has(i)) continue;
+        for (const head of this.walks(item.node, separator.end, channel)) {
+          for (const tail of this.#recordWalks(node, head.end, channel, new Set([...written, i]))) {
+            yield { end: tail.end, path: [...separator.path, ...head.path, ...tail.path] };
+          }
+        }
       }
     }
   }

@@ -11,6 +11,7 @@ const number_room = @import("number.zig");
 const spelling = @import("spelling.zig");
 const Speller = spelling.Speller;
 const Texts = @import("texts.zig").Texts;
+const Record = @import("record.zig").Record;
 const Dawg = @import("dawg.zig").Dawg;
 const Terminators = @import("terminators.zig").Terminators;
 const pattern_room = @import("pattern.zig");
@@ -219,6 +220,9 @@ const Compiler = struct {
                     .texts => |texts| for (texts) |text| {
                         if (text.len == 0) break true;
                     } else false,
+                    .record => |record| for (record.items) |item| {
+                        if (item.required) break false;
+                    } else true,
                     .regex => |regex| self.patterns.items[try self.patternId(regex, 0, none, .raw)].hasEmpty(),
                     .text => true,
                     .sequence => |items| for (items) |item| {
@@ -275,6 +279,7 @@ const Compiler = struct {
             .choice => |items| if (index < items.len) items[index] else null,
             .sequence => |items| if (index < items.len and (index == 0 or self.program.nullable[items[index - 1]])) items[index] else null,
             .repeat => |repeat| if (index == 0) repeat.item else null,
+            .record => |record| if (index < record.items.len) record.items[index].node else null,
             .channel => |channel| if (index == 0) channel.item else null,
         };
     }
@@ -305,6 +310,7 @@ const Compiler = struct {
                 try self.dawgs.append(self.arena, dawg);
                 break :texts .{ .texts = @intCast(self.dawgs.items.len - 1) };
             },
+            .record => |record| .{ .record = try self.recordOf(record.items, record.separator) },
             .any_token => |except| any: {
                 const allowed = try self.tokensBut(except);
                 cost.* = if (std.mem.allEqual(u32, allowed, 0)) unreachable_cost else 1;
@@ -328,7 +334,7 @@ const Compiler = struct {
                 var until: std.ArrayList(u32) = .empty;
                 for (text.until) |marker| if (marker.token != none) try until.append(self.arena, marker.token);
                 try self.terminators.append(self.arena, try Terminators.create(self.arena, text.until, text.barred, self.budget));
-                break :text .{ .text = .{ .controls = text.controls, .terminators = @intCast(self.terminators.items.len - 1), .until = until.items } };
+                break :text .{ .text = .{ .controls = text.controls, .terminators = @intCast(self.terminators.items.len - 1), .until = until.items, .tokens_max = text.tokens_max } };
             },
             .json => |json| json: {
                 const value = valueId(json.value, json.style.spelling);
@@ -359,6 +365,7 @@ const Compiler = struct {
                     },
                     .repeat => |repeat| spelling.times(repeat.min, costs[repeat.item]),
                     .channel => |channel| costs[channel.item],
+                    .record => |record| record.wholeCost(costs),
                     else => continue,
                 };
                 if (cost >= known.*) continue;
@@ -368,6 +375,17 @@ const Compiler = struct {
         }
         self.program.nodes = nodes;
         self.program.node_costs = costs;
+    }
+
+    fn recordOf(self: *Compiler, given: []const ir.Node.Item, separator: u32) ir.Error!Record {
+        const items = try self.arena.alloc(u32, given.len);
+        const required = try self.arena.alloc(bool, given.len);
+        for (given, items, required) |item, *node, *needed| {
+            if (self.program.nullable[item.node]) return self.budget.invalid("an item of a record can be empty");
+            node.* = item.node;
+            needed.* = item.required;
+        }
+        return .{ .items = items, .required = required, .separator = separator };
     }
 
     /// (words) tokens that write something, or that are control tokens, but for these.
@@ -824,6 +842,9 @@ const Compiler = struct {
             node = switch (self.source.nodes[node]) {
                 .bytes, .token, .marker, .text, .regex, .texts, .any_token => return none,
                 .json => |json| return self.blameValue(valueId(json.value, json.style.spelling)),
+                .record => |record| for (record.items) |item| {
+                    if (item.required and self.program.node_costs[item.node] == unreachable_cost) break item.node;
+                } else return none,
                 .sequence => |items| for (items) |item| {
                     if (self.program.node_costs[item] == unreachable_cost) break item;
                 } else return none,

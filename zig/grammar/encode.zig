@@ -24,7 +24,7 @@ pub fn encode(gpa: Allocator, source: ir.Ir) error{OutOfMemory}![]u8 {
         try writer.regex(regex);
     }
     const header = [_]u32{
-        0x52494e54,  2,                                @intCast(source.nodes.len),      @intCast(source.values.len), @intCast(source.regexes.len),
+        0x52494e54,  3,                                @intCast(source.nodes.len),      @intCast(source.values.len), @intCast(source.regexes.len),
         source.root, @intCast(writer.words.items.len), @intCast(writer.pool.items.len),
     };
     return std.mem.concat(gpa, u8, &.{
@@ -51,11 +51,16 @@ const Writer = struct {
                 for (text.until) |marker| try self.marker_(marker);
                 try self.word(&.{@intCast(text.barred.len)});
                 for (text.barred) |bytes| try self.span(bytes);
+                try self.word(&.{text.tokens_max});
             },
             .json => |json| try self.word(&.{ json.value, @intFromBool(json.style.free_space), json.style.whitespace_max, @backingInt(json.style.spelling) }),
             .regex => |id| try self.word(&.{id}),
             .texts => |texts| try self.spans(texts),
             .any_token => |except| try self.list(except),
+            .record => |record| {
+                try self.word(&.{ record.separator, @intCast(record.items.len) });
+                for (record.items) |part| try self.word(&.{ part.node, @intFromBool(part.required) });
+            },
         }
     }
 

@@ -12,6 +12,7 @@ const program_room = @import("program.zig");
 const Program = program_room.Program;
 const registers_room = @import("registers.zig");
 const Registers = registers_room.Registers;
+const record_room = @import("record.zig");
 const spelling = @import("spelling.zig");
 const Stepper = @import("step.zig").Stepper;
 const first_room = @import("first.zig");
@@ -34,12 +35,16 @@ pub const Kind = enum(u8) {
     sequence,
     /// Waits for a child. a: node, b: items begun, as far as they count.
     repeat,
-    /// a: node, b: state of the terminators, c: UTF-8 phase.
+    /// a: node, b: state of the terminators, c: UTF-8 phase, d: tokens that may still be begun in it, the one being read included; 0: any number.
     text,
     /// In one of a set of byte strings. a: dawg, b: its node.
     texts,
     /// a: node.
     any_token,
+    /// Waits for an item of an unordered record. a: node, b: the items written once it is done.
+    record,
+    /// Waits for what separates two items. a: node, b: the items written.
+    record_next,
     /// Text that matches. a: state of its pattern, c: json_string.State inside a character.
     regex,
     /// Before a JSON value. a: value, b: `Space`.
@@ -139,6 +144,8 @@ pub const State = struct {
     edges: bool = false,
     /// Some node accepts any token by id.
     any_token: bool = false,
+    /// Some node is text that counts its tokens.
+    bounded: bool = false,
     /// Some node is in a list of texts.
     texts: bool = false,
     /// A key begins in an object with a key that is not known yet.
@@ -178,6 +185,7 @@ pub const Graph = struct {
     state_table: stdx.IdTable = .{},
     rows: std.ArrayList([256]u32) = .empty,
     registers: Registers = .{},
+    record_sets: record_room.Sets = .{},
     patterns: Patterns,
     stepper: Stepper = .{},
     memos: Memos = .{},
@@ -215,6 +223,7 @@ pub const Graph = struct {
         self.state_table.deinit(gpa);
         self.rows.deinit(gpa);
         self.registers.deinit(gpa);
+        self.record_sets.deinit(gpa);
         self.patterns.deinit();
         self.stepper.deinit(gpa);
         self.memos.deinit(gpa);
@@ -239,6 +248,7 @@ pub const Graph = struct {
         try self.sets.append(self.gpa, .{ .start = 0, .len = 0, .cost = 0 });
         try self.states.append(self.gpa, .{ .start = 0, .len = 0, .cost = unreachable_cost });
         self.initial = try self.stepper.start(self);
+        self.initial.state = @intCast(try self.atTokenEnd(self.initial.state));
     }
 
     pub fn bytesUsed(self: *const Graph) usize {
@@ -366,14 +376,43 @@ pub const Graph = struct {
         return self.internState(kept.items);
     }
 
-    /// The state without the nodes at which no token may end.
+    /// The state at the end of a token: without the nodes at which none may end, and with one token less for text that counts them. A character
+    /// that was begun may be finished.
     pub fn atTokenEnd(self: *Graph, state: StateId) error{OutOfMemory}!StateId {
+        const known = self.states.items[state];
         var kept: std.ArrayList(u32) = .empty;
         defer kept.deinit(self.gpa);
-        for (self.nodesOf(state)) |id| {
-            if (self.nodes.items[id].cost != unreachable_cost) try kept.append(self.gpa, id);
+        for (known.start..known.start + known.len) |at| {
+            const id = self.state_items.items[at];
+            var node = self.nodes.items[id];
+            if (node.cost == unreachable_cost) continue;
+            if (node.kind != .text or node.d == 0 or node.d == 1 and node.c != 0) {
+                try kept.append(self.gpa, id);
+                continue;
+            }
+            node.d -= 1;
+            if (node.d > 0) try kept.append(self.gpa, (try self.internNode(node)) orelse continue);
         }
-        return if (kept.items.len == self.states.items[state].len) state else self.internState(kept.items);
+        return if (!known.bounded and kept.items.len == known.len) state else self.internState(kept.items);
+    }
+
+    /// The state as if every text that counts its tokens were at its last one: which tokens may come is the same.
+    pub fn withoutCounts(self: *Graph, state: StateId) error{OutOfMemory}!StateId {
+        const known = self.states.items[state];
+        if (!known.bounded) return state;
+        var kept: std.ArrayList(u32) = .empty;
+        defer kept.deinit(self.gpa);
+        for (known.start..known.start + known.len) |at| {
+            const id = self.state_items.items[at];
+            var node = self.nodes.items[id];
+            if (node.kind != .text or node.d == 0) {
+                try kept.append(self.gpa, id);
+                continue;
+            }
+            node.d = 1;
+            try kept.append(self.gpa, (try self.internNode(node)) orelse continue);
+        }
+        return self.internState(kept.items);
     }
 
     pub fn slackOf(self: *const Graph, node: *const Node) u32 {
@@ -497,7 +536,10 @@ pub const Graph = struct {
                     state.any_token = true;
                 },
                 .marker => state.edges = state.edges or (node.b == 0 and self.program.nodes[node.a].marker.token != none),
-                .text => state.edges = state.edges or self.program.nodes[node.a].text.controls,
+                .text => {
+                    state.bounded = state.bounded or node.d != 0;
+                    state.edges = state.edges or self.program.nodes[node.a].text.controls;
+                },
                 .object_key, .object_other => state.uncertain = state.uncertain or self.registers.get(node.a).unresolved,
                 .object_colon => state.unresolved = state.unresolved or self.registers.get(node.a).unresolved,
                 else => {},
@@ -536,6 +578,7 @@ pub const Graph = struct {
             .text => self.textCost(node),
             .texts => program.dawgs[node.a].cost[node.b],
             .any_token => 1,
+            .record, .record_next => program.nodes[node.a].record.cost(program.node_costs, self.record_sets.get(node.b), node.kind == .record_next),
             .regex => try self.patterns.costInside(node.a, @bitCast(node.c)),
             .pattern => spelling.add(try self.patterns.costInside(node.a, @bitCast(node.c)), program.prices.quote),
             .value => program.values[node.a].cost,

@@ -76,7 +76,8 @@ pub const Node = union(enum) {
     repeat: struct { item: u32, min: u32, max: u32 },
     channel: struct { channel: Channel, item: u32 },
     /// `barred`: what the text may not begin with.
-    text: struct { controls: bool, until: []const Marker, barred: []const []const u8 = &.{} },
+    /// `tokens_max`: tokens that may be begun in it, after the one in which it begins.
+    text: struct { controls: bool, until: []const Marker, barred: []const []const u8 = &.{}, tokens_max: u32 = none },
     json: struct { value: u32, style: Style },
     /// UTF-8 text matched as a whole.
     regex: u32,
@@ -84,6 +85,10 @@ pub const Node = union(enum) {
     texts: []const []const u8,
     /// Any one token that is ever produced, but for these.
     any_token: []const u32,
+    /// Items in any order, each at most once, `separator` (or `none`) between two.
+    record: struct { items: []const Item, separator: u32 },
+
+    pub const Item = struct { node: u32, required: bool };
 };
 
 /// A regular language over code points, matched as a whole. Operands have lower indices.
@@ -175,7 +180,7 @@ pub const Ir = struct {
 
 /// "TNIR" as a little-endian word.
 const magic: u32 = 0x52494e54;
-const version: u32 = 2;
+const version: u32 = 3;
 const header_words = 8;
 
 /// The result lives in `arena` and keeps nothing of `bytes`. `tokens` is the size of the vocabulary that token ids belong to.
@@ -254,7 +259,7 @@ const Reader = struct {
                 .channel = std.enums.fromInt(Channel, try self.word()) orelse return self.budget.invalid("a channel is unknown"),
                 .item = try self.below(self.nodes, "a node refers to no node"),
             } },
-            7 => .{ .text = .{ .controls = try self.flag(), .until = try self.markers(), .barred = try self.spans() } },
+            7 => .{ .text = .{ .controls = try self.flag(), .until = try self.markers(), .barred = try self.spans(), .tokens_max = try self.word() } },
             8 => .{ .json = .{
                 .value = try self.below(self.values, "a node refers to no value"),
                 .style = .{
@@ -265,6 +270,14 @@ const Reader = struct {
             } },
             9 => .{ .regex = try self.below(self.regexes, "a node refers to no regex") },
             10 => .{ .texts = try self.spans() },
+            12 => .{ .record = .{
+                .separator = try self.indexOrNone(self.nodes, "a node refers to no node"),
+                .items = items: {
+                    const items = try self.arena.alloc(Node.Item, try self.length(2));
+                    for (items) |*item| item.* = .{ .node = try self.below(self.nodes, "a node refers to no node"), .required = try self.flag() };
+                    break :items items;
+                },
+            } },
             11 => .{ .any_token = try self.list(self.tokens, "a token is not in the vocabulary") },
             else => self.budget.invalid("a node has an unknown tag"),
         };

@@ -30,7 +30,8 @@ const string_cost_slack = 20;
 
 /// Writes the mask of a state: bit t for every token after which the output can be finished in `limit` more tokens. `spent`: whitespace
 /// of its JSON text. `verifier.allowed(token, limit)` decides single tokens.
-pub fn fill(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+pub fn fill(graph: *Graph, given: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    const state = try graph.withoutCounts(given);
     if (graph.memos.get(.{ .state = state, .of = .whole })) |memo| if (limit >= memo.cost_max) {
         @memcpy(out, memo.bits);
         return memo.addLate(spent, out);

@@ -354,6 +354,43 @@ test "unconstrained text lets everything pass but the markers it ends at" {
     try std.testing.expectEqual(1, matcher.segments().len);
 }
 
+test "text that counts its tokens ends after as many, but for a character begun" {
+    const close: u32 = printable.len + 2;
+    for ([_]u32{ 0, 1, 3 }) |tokens_max| for ([_]bool{ false, true }) |in_character| {
+        const nodes = [_]ir.Node{
+            .{ .text = .{ .controls = !in_character, .until = &.{.{ .token = close, .bytes = "</t>" }}, .tokens_max = tokens_max } },
+            .{ .marker = .{ .token = close, .bytes = "</t>" } },
+            .{ .sequence = &.{ 0, 1 } },
+        };
+        const vocabulary = try testVocabulary(&.{ "\xc3", "\xa9", "</t>" }, &.{.control});
+        defer vocabulary.destroy(gpa);
+        const bytes = try encode(gpa, .{ .nodes = &nodes, .values = &.{}, .root = 2 });
+        defer gpa.free(bytes);
+        var refusal: ir.Refusal = .{};
+        const program = try Program.create(gpa, vocabulary, bytes, &refusal);
+        defer program.destroy();
+        const matcher = try Matcher.create(gpa, program, &.{});
+        defer matcher.destroy();
+        var mask: [4]u32 = undefined;
+        for (0..tokens_max) |begun| {
+            try matcher.mask(&mask, matcher_room.unlimited);
+            try std.testing.expect(mask['a' - 0x20 >> 5] >> @intCast('a' - 0x20 & 31) & 1 != 0);
+            const last = begun + 1 == tokens_max;
+            try std.testing.expect(try matcher.accept(if (in_character and last) close - 2 else 'a' - 0x20));
+        }
+        if (in_character and tokens_max > 0) try std.testing.expect(try matcher.accept(close - 1));
+        // Only the end, as a token or as text.
+        try matcher.mask(&mask, matcher_room.unlimited);
+        for (0..vocabulary.count) |token| {
+            const expected = token == close or token == '<' - 0x20;
+            try std.testing.expectEqual(expected, mask[token >> 5] >> @intCast(token & 31) & 1 != 0);
+            try std.testing.expectEqual(expected, try matcher.allowed(@intCast(token), matcher_room.unlimited));
+        }
+        for ("</t>") |byte| try std.testing.expect(try matcher.accept(byte - 0x20));
+        try std.testing.expect(matcher.isComplete());
+    };
+}
+
 test "what nothing satisfies is refused, and says where" {
     const Case = struct { source: ir.Ir, kind: ir.Refusal.Kind, origin: u32 = none };
     const impossible: ir.Value = .{ .origin = 7, .cases = &.{} };

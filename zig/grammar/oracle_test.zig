@@ -141,7 +141,13 @@ const Maker = struct {
         const matched = try self.add(.{ .regex = try self.regex() });
         const some_matched = try self.add(.{ .choice = try self.arena.dupe(u32, &.{ words_node, matched, control }) });
         const many_matched = try self.add(.{ .repeat = .{ .item = some_matched, .min = @intCast(self.below(2)), .max = @intCast(1 + self.below(3)) } });
-        return switch (self.below(9)) {
+        const items = try self.arena.alloc(ir.Node.Item, 1 + self.below(4));
+        for (items) |*item| item.* = .{ .node = try self.add(.{ .bytes = self.pick(&.{ "a", "ab", "b", "é", "\xf1" }) }), .required = self.below(3) == 0 };
+        if (self.random.boolean()) items[0].node = json;
+        const record = try self.add(.{ .record = .{ .items = items, .separator = if (self.random.boolean()) none else gap } });
+        return switch (self.below(11)) {
+            9 => record,
+            10 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ open, record, close }) }),
             7 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ listed, list, some }) }),
             8 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ anything, control }) }),
             4 => self.add(.{ .sequence = try self.arena.dupe(u32, &.{ matched, calls }) }),

@@ -13,6 +13,7 @@ const object_room = @import("object.zig");
 const Prices = @import("cover.zig").Prices;
 const Pattern = @import("pattern.zig").Pattern;
 const Texts = @import("texts.zig").Texts;
+const Record = @import("record.zig").Record;
 const Dawg = @import("dawg.zig").Dawg;
 const Terminators = @import("terminators.zig").Terminators;
 const GraphPool = @import("graph_pool.zig").GraphPool;
@@ -34,12 +35,13 @@ pub const Node = union(enum) {
     /// `min` is 0 if the item can be empty, which then may stand any number of times up to `max`.
     repeat: struct { item: u32, min: u32, max: u32, empty_item: bool },
     channel: struct { channel: ir.Channel, item: u32 },
-    text: struct { controls: bool, terminators: u32, until: []const u32 },
+    text: struct { controls: bool, terminators: u32, until: []const u32, tokens_max: u32 },
     json: struct { value: u32, style: u16 },
     /// A dawg.
     texts: u32,
     /// (words) the tokens.
     any_token: []const u32,
+    record: Record,
     /// A pattern.
     regex: u32,
 };

@@ -210,6 +210,8 @@ pub const Stepper = struct {
         switch (node.kind) {
             .end => try self.emit(graph, node),
             .sequence => try self.enterItem(graph, node.a, node.b, node.channel, node.parents),
+            .record => try self.goOnRecord(graph, &node),
+            .record_next => try self.enterRecordItems(graph, node.a, node.b, node.channel, node.parents),
             .repeat => {
                 const repeat = graph.program.nodes[node.a].repeat;
                 if (std.mem.findScalar(u32, self.begun.items, id) != null) return;
@@ -246,9 +248,15 @@ pub const Stepper = struct {
                 if (repeat.min == 0) try self.finish(graph, parents, 0);
             },
             .channel => |inner| try tasks.append(gpa, .{ .enter = .{ .node = inner.item, .channel = inner.channel, .parents = parents } }),
-            .text => {
-                try tasks.append(gpa, .{ .emit = .{ .kind = .text, .channel = channel, .a = id, .parents = parents } });
+            .text => |text| {
+                const tokens = if (text.tokens_max == none) 0 else text.tokens_max +| 1;
+                try tasks.append(gpa, .{ .emit = .{ .kind = .text, .channel = channel, .a = id, .d = tokens, .parents = parents } });
                 try self.finish(graph, parents, 0);
+            },
+            .record => |record| {
+                const written = try graph.record_sets.empty(gpa, record.items.len);
+                try self.enterRecordItems(graph, id, written, channel, parents);
+                if (record.mayEnd(graph.record_sets.get(written))) try self.finish(graph, parents, 0);
             },
             .texts => |dawg| try self.emitTexts(graph, .{ .kind = .texts, .channel = channel, .a = dawg, .parents = parents }, graph.program.dawgs[dawg].root),
             .any_token => try self.emit(graph, .{ .kind = .any_token, .channel = channel, .a = id, .parents = parents }),
@@ -287,6 +295,29 @@ pub const Stepper = struct {
         try self.tasks.append(graph.gpa, .{ .enter = .{ .node = repeat.item, .channel = channel, .parents = try graph.internSet(&.{node}) } });
     }
 
+    fn goOnRecord(self: *Stepper, graph: *Graph, node: *const Node) Error!void {
+        const record = &graph.program.nodes[node.a].record;
+        if (record.separator == none) {
+            try self.enterRecordItems(graph, node.a, node.b, node.channel, node.parents);
+        } else if (try self.waiting(graph, .{ .kind = .record_next, .channel = node.channel, .a = node.a, .b = node.b, .parents = node.parents })) |next| {
+            try self.tasks.append(graph.gpa, .{ .enter = .{ .node = record.separator, .channel = node.channel, .parents = next } });
+        }
+        if (record.mayEnd(graph.record_sets.get(node.b))) try self.finish(graph, node.parents, 0);
+    }
+
+    /// Those that were not written yet.
+    fn enterRecordItems(self: *Stepper, graph: *Graph, id: u32, written: u32, channel: ir.Channel, parents: u32) Error!void {
+        const record = &graph.program.nodes[id].record;
+        var at = record.items.len;
+        while (at > 0) {
+            at -= 1;
+            if (words.isSet(graph.record_sets.get(written), @intCast(at))) continue;
+            const after = try graph.record_sets.with(graph.gpa, written, @intCast(at));
+            const waits = try self.waiting(graph, .{ .kind = .record, .channel = channel, .a = id, .b = after, .parents = parents }) orelse continue;
+            try self.tasks.append(graph.gpa, .{ .enter = .{ .node = record.items[at], .channel = channel, .parents = waits } });
+        }
+    }
+
     /// The set of one node that waits; null if it could never be finished.
     fn waiting(self: *Stepper, graph: *Graph, node: Node) Error!?u32 {
         _ = self;
@@ -300,7 +331,7 @@ pub const Stepper = struct {
         const program = graph.program;
         switch (node.kind) {
             .end, .token, .any_token => {},
-            .sequence, .repeat => unreachable,
+            .sequence, .repeat, .record, .record_next => unreachable,
             .texts => {
                 const next = program.dawgs[node.a].child(node.b, byte);
                 if (next != none) try self.emitTexts(graph, node, next);

@@ -3,7 +3,7 @@ import { grammarCharactersMax, grammarDepthMax, repetitionMax } from "../../limi
 import type { Refusal } from "../json-schema/schema.ts";
 import { readJson } from "../json-text.ts";
 import { Cursor } from "../text-cursor.ts";
-import { commonTerminals } from "./common.ts";
+import { commonTerminals } from "./imported.ts";
 import { substringPieces } from "./substring.ts";
 import type { LarkGrammar, LarkItem, LarkRule } from "./syntax.ts";
 
