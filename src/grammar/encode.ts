@@ -50,7 +50,7 @@ export function encodeIr(ir: Ir): Uint8Array<ArrayBuffer> {
 
 /** "TNIR" as a little-endian word. */
 const magic = 0x52494e54;
-const version = 3;
+const version = 2;
 const none = 0xffffffff;
 
 const nodeTags = {

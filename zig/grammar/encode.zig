@@ -24,7 +24,7 @@ pub fn encode(gpa: Allocator, source: ir.Ir) error{OutOfMemory}![]u8 {
         try writer.regex(regex);
     }
     const header = [_]u32{
-        0x52494e54,  3,                                @intCast(source.nodes.len),      @intCast(source.values.len), @intCast(source.regexes.len),
+        0x52494e54,  2,                                @intCast(source.nodes.len),      @intCast(source.values.len), @intCast(source.regexes.len),
         source.root, @intCast(writer.words.items.len), @intCast(writer.pool.items.len),
     };
     return std.mem.concat(gpa, u8, &.{

@@ -180,7 +180,7 @@ pub const Ir = struct {
 
 /// "TNIR" as a little-endian word.
 const magic: u32 = 0x52494e54;
-const version: u32 = 3;
+const version: u32 = 2;
 const header_words = 8;
 
 /// The result lives in `arena` and keeps nothing of `bytes`. `tokens` is the size of the vocabulary that token ids belong to.
