@@ -118,7 +118,7 @@ export const applicatorDepthMax = 128;
  */
 export const loweringStepsMax = 1_000_000;
 /** Places that one schema may be relaxed at; each costs another lowering. */
-export const relaxationsMax = 64;
+export const relaxationsMax = 32;
 /** UTF-16 units of a regular expression in a schema; the longest published ones, lists of names, have a few thousand. */
 export const patternCharactersMax = 20_000;
 /** Groups of a regular expression that are open at once: far beyond what anybody writes, and shallow enough for recursive readers. */

@@ -12,6 +12,7 @@ import { constraintFields, decodeFormats } from "./constraint-fields.ts";
 import type { DecodeOptions } from "./decode.ts";
 import { withExtraBody } from "./extra-body.ts";
 import { acceptedFields } from "./schema.ts";
+import { eachOf, textsOrTokens } from "./texts-or-tokens.ts";
 
 export type CompletionRequest = {
   /** One for each prompt, in order. */
@@ -42,7 +43,8 @@ export function decodeCompletion(given: JsonBody, { id, service }: DecodeOptions
   if (!own.ok) return own;
   const sampling = decodeSampling(completion, service);
   if (!sampling.ok) return sampling;
-  const requests = promptsOf(completion.prompt).map(
+  // No prompt is the empty one: the model begins where texts begin.
+  const requests = eachOf(completion.prompt ?? "").map(
     (prompt): Request => ({
       id,
       model: completion.model ?? undefined,
@@ -72,22 +74,13 @@ export function decodeCompletion(given: JsonBody, { id, service }: DecodeOptions
 /** Tokens, as in the hosted API. */
 const tokensDefault = 16;
 
-const token = Type.Integer({ minimum: 0, maximum: 0xffff_ffff });
-const many = { minItems: 1, maxItems: promptsMax } as const;
+const promptBody = textsOrTokens(Type.String(), promptsMax);
 export const completionBody = open({
   ...samplingFields,
   ...constraintFields,
   ...ownFields,
   model: optional(Type.String()),
-  prompt: Type.Union(
-    [
-      Type.String(),
-      Type.Array(token, { minItems: 1 }),
-      Type.Array(Type.Union([Type.String(), Type.Array(token, { minItems: 1 })]), many),
-      Type.Null(),
-    ],
-    { description: `a string, an array of tokens, or an array of up to ${promptsMax} of either` },
-  ),
+  prompt: Type.Union([promptBody, Type.Null()], { description: promptBody.description ?? "" }),
   suffix: optional(Type.String()),
   echo: optional(Type.Boolean()),
   best_of: optional(Type.Integer({ minimum: 1, maximum: 20 })),
@@ -118,16 +111,4 @@ function refusalOf({ prompt, suffix, echo, best_of, n, logprobs }: CompletionBod
 
 function refused(param: string, message: string, code: string): Failure {
   return { kind: "invalid", message, param, code };
-}
-
-/** No prompt is the empty one: the model begins where texts begin. */
-function promptsOf(prompt: CompletionBody["prompt"]): readonly (string | Uint32Array<ArrayBuffer>)[] {
-  if (prompt === null) return [""];
-  if (typeof prompt === "string") return [prompt];
-  const tokens = prompt.filter((each) => typeof each === "number");
-  if (tokens.length > 0) return [Uint32Array.from(tokens)];
-  return prompt.flatMap((each) => {
-    if (typeof each === "number") return [];
-    return [typeof each === "string" ? each : Uint32Array.from(each)];
-  });
 }

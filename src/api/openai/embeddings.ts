@@ -1,4 +1,4 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { embeddingInputsMax } from "../../limits.ts";
@@ -8,6 +8,7 @@ import { open, optional, strictFailure, unreadFields } from "../fields.ts";
 import type { Embeddings } from "../service.ts";
 import { cut } from "../vectors.ts";
 import type { DecodeService } from "./decode.ts";
+import { eachOf, textsOrTokens } from "./texts-or-tokens.ts";
 
 export type EmbeddingRequest = {
   readonly model: string | undefined;
@@ -30,27 +31,16 @@ export function decodeEmbedding(
   if (refusal !== undefined) return fail(refusal);
   return ok({
     model: model ?? undefined,
-    inputs: inputsOf(input),
+    inputs: eachOf(input),
     base64: encoding_format === "base64",
     dimensions: dimensions ?? undefined,
     ignored,
   });
 }
 
-const token = Type.Integer({ minimum: 0, maximum: 0xffff_ffff });
-const text = Type.String({ minLength: 1 });
-const many = { minItems: 1, maxItems: embeddingInputsMax } as const;
 export const embeddingBody = open({
   model: optional(Type.String()),
-  input: Type.Union(
-    [
-      text,
-      Type.Array(text, many),
-      Type.Array(token, { minItems: 1 }),
-      Type.Array(Type.Array(token, { minItems: 1 }), many),
-    ],
-    { description: `a non-empty string, an array of tokens, or an array of up to ${embeddingInputsMax} of either` },
-  ),
+  input: textsOrTokens(Type.String({ minLength: 1 }), embeddingInputsMax),
   encoding_format: optional(
     Type.Union([Type.Literal("float"), Type.Literal("base64")], { description: "'float' or 'base64'" }),
   ),
@@ -58,16 +48,6 @@ export const embeddingBody = open({
 });
 
 const checkEmbedding = checker(embeddingBody);
-
-function inputsOf(input: Static<typeof embeddingBody>["input"]): EmbeddingRequest["inputs"] {
-  if (typeof input === "string") return [input];
-  const tokens = input.filter((each) => typeof each === "number");
-  if (tokens.length > 0) return [Uint32Array.from(tokens)];
-  return input.flatMap((each) => {
-    if (typeof each === "number") return [];
-    return [typeof each === "string" ? each : Uint32Array.from(each)];
-  });
-}
 
 /** Vectors cut to `dimensions` have length one again. Base64 is of little-endian floats. */
 export function encodeEmbeddings(
