@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type TProperties, Type } from "@sinclair/typebox";
 import { open } from "../fields.ts";
 import { describer, type RoomDocument } from "../operation.ts";
 import { optionsBody } from "./options.ts";
@@ -28,6 +28,13 @@ const format = Type.Optional(
 const answering = { options: optionsField, format };
 const optional = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
+
+/** Some name has to be there, under one of its two names. */
+const modelName = Type.String({ pattern: "^[A-Za-z0-9_][A-Za-z0-9_./:-]*$" });
+const named = <T extends TProperties>({ properties }: { readonly properties: T }) =>
+  Type.Union([open({ ...properties, model: modelName }), open({ ...properties, name: modelName })]);
+/** None can be taken. */
+const noImages = { images: optional(Type.Array(Type.String(), { maxItems: 0 })) };
 
 const count = Type.Integer({ minimum: 0 });
 const end = {
@@ -112,19 +119,21 @@ export const ollamaDocument: RoomDocument = {
       ...chatBody.properties,
       ...answering,
       messages: optional(
-        Type.Array(open({ ...messageBody.properties, tool_calls: optional(Type.Array(open(callBody.properties))) })),
+        Type.Array(
+          open({ ...messageBody.properties, ...noImages, tool_calls: optional(Type.Array(open(callBody.properties))) }),
+        ),
       ),
       tools: optional(Type.Array(functionTool)),
       tool_choice: optional(toolChoice),
     }),
-    OllamaGenerateRequest: open({ ...generateBody.properties, ...answering }),
+    OllamaGenerateRequest: open({ ...generateBody.properties, ...answering, ...noImages }),
     OllamaEmbedRequest: open({ ...embedBody.properties, options: optionsField }),
     OllamaEmbeddingsRequest: open({ ...embeddingsBody.properties, options: optionsField }),
-    OllamaShowRequest: showBody,
-    OllamaCreateRequest: open({ ...createBody.properties, parameters: optionsField }),
-    OllamaCopyRequest: copyBody,
-    OllamaDeleteRequest: deleteBody,
-    OllamaPullRequest: pullBody,
+    OllamaShowRequest: named(showBody),
+    OllamaCreateRequest: named(open({ ...createBody.properties, parameters: optionsField })),
+    OllamaCopyRequest: open({ ...copyBody.properties, source: modelName, destination: modelName }),
+    OllamaDeleteRequest: named(deleteBody),
+    OllamaPullRequest: named(pullBody),
     OllamaChat: open({
       model: Type.String(),
       created_at: Type.String(),
