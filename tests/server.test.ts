@@ -3,7 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Answer } from "../src/generation/answer.ts";
+import type { Failure } from "../src/generation/failure.ts";
+import { fail, type Result } from "../src/generation/result.ts";
 import { type Chat, script, startChat, stuck } from "./fixtures/chat.ts";
+import { errorFault } from "./fixtures/fuzz/verdict.ts";
 
 let chat: Chat | undefined;
 afterEach(async () => {
@@ -41,6 +45,54 @@ test("only who has a key comes in; health is open", async () => {
   expect(log).not.toContain("secret");
   expect(log).not.toContain("nobody else asks");
   expect(log).not.toContain("hello");
+});
+
+test.each([
+  ["/v1/chat/completions", "openai", 503, { messages }],
+  ["/v1/responses", "openai", 503, { input: "a" }],
+  ["/v1/messages", "anthropic", 529, { messages, max_tokens: 9 }],
+  ["/api/chat", "ollama", 503, { messages }],
+] as const)("whatever is refused at %s is refused in its shape", async (path, shape, fullStatus, prompt) => {
+  const asked = Promise.withResolvers<void>();
+  const answers = [
+    () => Promise.reject(new Error("a bug")),
+    (signal: AbortSignal) => {
+      asked.resolve();
+      const { promise, resolve } = Promise.withResolvers<Result<Answer, Failure>>();
+      signal.addEventListener("abort", () => resolve(fail({ kind: "cancelled" })));
+      return promise;
+    },
+  ];
+  let answered = 0;
+  chat = startChat(() => script([]), {
+    server: { apiKeys: ["k"], requestsPerMinute: 7, bodyBytesMax: 1000, bodyMs: 50 },
+    service: { answer: (_, signal) => answers[answered++]?.(signal) ?? Promise.reject(new Error("no more answers")) },
+  });
+  const { server, logged } = chat;
+  const ask = (init: RequestInit, suffix = "") =>
+    fetch(new URL(path + suffix, server.url), { method: "POST", headers: { "x-api-key": "k" }, ...init });
+  const statusOf = async (init: RequestInit, suffix = "") => {
+    const response = await ask(init, suffix);
+    expect(errorFault(await response.text(), shape)).toBeUndefined();
+    return response.status;
+  };
+  const body = JSON.stringify({ ...prompt, stream: false });
+  const endless = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array(1)) });
+  expect(await statusOf({ headers: {} })).toBe(401);
+  expect(await statusOf({ method: "PUT" })).toBe(405);
+  expect(await statusOf({}, "/a/b/c")).toBe(404);
+  expect(await statusOf({ body: " ".repeat(1001) })).toBe(413);
+  expect(await statusOf({ body: endless })).toBe(408);
+  expect(await statusOf({ body: "{" })).toBe(400);
+  expect(await statusOf({ body })).toBe(500);
+  expect(logged.filter(([, event]) => event === "bug").length).toBe(1);
+  const running = ask({ body });
+  await asked.promise;
+  expect(await statusOf({ body })).toBe(429);
+  const stopped = server.stop(100);
+  expect(await statusOf({ body })).toBe(fullStatus);
+  expect((await running).ok).toBe(false);
+  await stopped;
 });
 
 test("every answer has its request's id, and so has every line of the log", async () => {
