@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, linkSync, unlinkSync } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Failure } from "../generation/failure.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { blobBytesMax } from "../limits.ts";
+import { diskFailure } from "./failure.ts";
+import { readGgufFile } from "./gguf-file.ts";
 
 /** Where a blob lies; the digest is 64 hexadecimal digits. */
 export function blobPath(folder: string, sha256: string): string {
@@ -37,6 +39,23 @@ export async function putBlob(
   return ok(undefined);
 }
 
+/** Makes a blob a file of weights of this name, if it is one. */
+export function adoptBlob(folder: string, sha256: string, name: string): Result<void, Failure> {
+  const path = blobPath(folder, sha256);
+  const refuse = (message: string) => fail<Failure>({ kind: "invalid", message, param: "files" });
+  if (!existsSync(path)) return refuse(`there is no blob sha256:${sha256}`);
+  const file = readGgufFile(path);
+  if (!file.ok) return refuse(`the blob is no model: ${file.failure.message.replace(path, `sha256:${sha256}`)}`);
+  try {
+    // A link, unlike a new name, never takes the place of another file.
+    linkSync(path, join(folder, `${name}.gguf`));
+    unlinkSync(path);
+    return ok(undefined);
+  } catch (error) {
+    return fail(diskFailure("the model cannot be made", error));
+  }
+}
+
 export type Written = { readonly unfinished: string; readonly sha256: string };
 
 /**
@@ -66,9 +85,9 @@ export async function* writeStream(
     whole = true;
     return ok({ unfinished, sha256: hash.digest("hex") });
   } catch (error) {
-    return fail({ kind: "engine", message: `cannot be kept: ${error instanceof Error ? error.message : error}` });
+    return fail(diskFailure("cannot be kept", error));
   } finally {
     await file?.close();
-    if (!whole) await rm(unfinished, { force: true });
+    if (file !== undefined && !whole) await rm(unfinished, { force: true });
   }
 }

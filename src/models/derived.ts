@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Failure } from "../generation/failure.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import type { Derivation } from "../generation/stored-model.ts";
 import { derivedBytesMax, derivedModelsMax } from "../limits.ts";
+import { diskFailure } from "./failure.ts";
 import { canonicalName, type ModelName } from "./name.ts";
 
 /** A model made from another one: a small JSON file in the folder `derived` of the models folder. */
@@ -41,16 +42,18 @@ export function writeDerived(
     renameSync(unfinished, path);
     return ok(undefined);
   } catch (error) {
-    rmSync(unfinished, { force: true });
-    return fail({
-      kind: "engine",
-      message: `the model cannot be written: ${error instanceof Error ? error.message : error}`,
-    });
+    if (existsSync(unfinished)) rmSync(unfinished);
+    return fail(diskFailure("the model cannot be written", error));
   }
 }
 
-export function removeDerived(folder: string, name: ModelName): void {
-  rmSync(join(folder, "derived", fileOf(name)), { force: true });
+export function removeDerived(folder: string, name: ModelName): Result<void, Failure> {
+  try {
+    rmSync(join(folder, "derived", fileOf(name)), { force: true });
+    return ok(undefined);
+  } catch (error) {
+    return fail(diskFailure("the model cannot be deleted", error));
+  }
 }
 
 /** One file a name: slashes and colons are escaped, and the ending keeps it from being a folder's. */

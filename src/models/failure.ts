@@ -1,3 +1,5 @@
+import type { Failure } from "../generation/failure.ts";
+
 /** Why a model cannot be used. `message` is for a person and names the file and the thing. */
 export type ModelFailure = {
   readonly kind: /** No such file, folder or name. */
@@ -10,3 +12,10 @@ export type ModelFailure = {
     | "unsupported";
   readonly message: string;
 };
+
+/** What a disk said, for whoever asked over the network: the system's own code, without the path. */
+export function diskFailure(what: string, error: unknown): Failure {
+  const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
+  const reason = code ?? (error instanceof Error ? error.message : String(error));
+  return { kind: "engine", message: `${what}: ${reason}` };
+}

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { detail } from "../../tests/fixtures/chat.ts";
@@ -158,6 +158,11 @@ test("a blob is kept under its digest alone, and becomes a model", async () => {
   expect(store.adopt("mine:q8", sha256)).toMatchObject({ ok: true });
   expect(store.find("mine:q8")).toMatchObject({ id: "mine-q8", facts: { family: "qwen2" } });
   expect(store.hasBlob(sha256)).toBe(false);
+  // A projector is no model, and its file stays what it is.
+  writeFileSync(join(folder, "mmproj-x.gguf"), "projector");
+  await store.putBlob(sha256, new Blob([weights]).stream());
+  expect(store.adopt("mmproj-x", sha256)).toMatchObject({ ok: false, failure: { kind: "engine" } });
+  expect(readFileSync(join(folder, "mmproj-x.gguf"), "utf8")).toBe("projector");
   const junk = createHash("sha256").update("junk").digest("hex");
   await store.putBlob(junk, new Blob(["junk"]).stream());
   expect(store.adopt("junk", junk)).toMatchObject({ ok: false, failure: { kind: "invalid" } });
@@ -192,4 +197,16 @@ test("a file says of itself what stands in it, arrays when they are asked for", 
   });
   const loaded = store.find("loaded");
   expect(loaded && store.metadata(loaded, { arrays: true })).toEqual({});
+});
+
+test("what a disk refuses is told without its paths", async () => {
+  const store = openModelStore({ folder: join(folder, "file"), loaded: detail });
+  writeFileSync(join(folder, "file"), "no folder");
+  const made = store.derive("a", "replay", {});
+  expect(made).toMatchObject({
+    ok: false,
+    failure: { kind: "engine", message: "the model cannot be written: ENOTDIR" },
+  });
+  const put = await store.putBlob("0".repeat(64), new Blob(["x"]).stream());
+  expect(put).toMatchObject({ ok: false, failure: { kind: "engine", message: "cannot be kept: ENOTDIR" } });
 });

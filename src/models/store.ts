@@ -1,17 +1,15 @@
-import { renameSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { statSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import type { Failure } from "../generation/failure.ts";
 import type { ModelDetail } from "../generation/model-detail.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import type { Derivation, ModelFacts, PullEvent, StoredModel } from "../generation/stored-model.ts";
 import { pullsMax } from "../limits.ts";
-import { blobPath, hasBlob, putBlob } from "./blobs.ts";
+import { adoptBlob, hasBlob, putBlob } from "./blobs.ts";
 import { listModels } from "./catalog.ts";
 import { type Derived, findDerived, listDerived, removeDerived, writeDerived } from "./derived.ts";
 import { factsOf as factsOfCard, sha256Of } from "./facts.ts";
 import { readGguf } from "./gguf.ts";
-import { readGgufFile } from "./gguf-file.ts";
 import { type Hub, pullFrom, repositoryOf } from "./hub.ts";
 import { metadataOf } from "./metadata.ts";
 import { defaultTag, isFile, type ModelName, parseModelName, resolveFile } from "./name.ts";
@@ -128,14 +126,8 @@ export function openModelStore({ folder, loaded, loadedPath, hub = {} }: StoreOp
     adopt(text: string, sha256: string): Result<void, Failure> {
       const name = free(text);
       if (!name.ok) return name;
-      const path = blobPath(folder, sha256);
-      const file = hasBlob(folder, sha256) ? readGgufFile(path) : undefined;
-      if (file === undefined) return refuse(`there is no blob sha256:${sha256}`, "files");
-      if (!file.ok)
-        return refuse(`the blob is no model: ${file.failure.message.replace(path, `sha256:${sha256}`)}`, "files");
       if (name.value.path.length > 0) return refuse("the name of a file of weights has no slashes");
-      renameSync(path, join(folder, `${idOf(name.value, text).replace(":", "-")}.gguf`));
-      return ok(undefined);
+      return adoptBlob(folder, sha256, idOf(name.value, text).replace(":", "-"));
     },
     copy(source: string, destination: string): Result<void, Failure> {
       const model = named(source);
@@ -147,10 +139,7 @@ export function openModelStore({ folder, loaded, loadedPath, hub = {} }: StoreOp
     remove(text: string): Result<void, Failure> {
       const name = parseModelName(text);
       if (!name.ok) return name;
-      if (findDerived(folder, name.value) !== undefined) {
-        removeDerived(folder, name.value);
-        return ok(undefined);
-      }
+      if (findDerived(folder, name.value) !== undefined) return removeDerived(folder, name.value);
       const file = weights().find(({ id }) => isFile(name.value, id));
       if (file === undefined) return fail({ kind: "model_not_found", model: text });
       const users = listDerived(folder)
@@ -231,6 +220,6 @@ function idOf({ tag }: ModelName, text: string): string {
   return tag.toLowerCase() === defaultTag ? text.replace(/:[^:]*$/, "") : text;
 }
 
-function refuse(message: string, param = "model"): Result<never, Failure> {
-  return fail({ kind: "invalid", message, param });
+function refuse(message: string): Result<never, Failure> {
+  return fail({ kind: "invalid", message, param: "model" });
 }

@@ -2,6 +2,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Failure } from "../generation/failure.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
+import { diskFailure } from "./failure.ts";
 
 /** Removes a file of weights, or all parts of the one whose first part this is. */
 export function removeWeights(path: string): Result<void, Failure> {
@@ -17,6 +18,6 @@ export function removeWeights(path: string): Result<void, Failure> {
     for (const file of readdirSync(folder).filter(isPart)) rmSync(join(folder, file));
     return ok(undefined);
   } catch (error) {
-    return fail({ kind: "engine", message: `cannot be deleted: ${error instanceof Error ? error.message : error}` });
+    return fail(diskFailure("the model cannot be deleted", error));
   }
 }
