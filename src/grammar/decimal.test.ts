@@ -1,6 +1,17 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { addWhole, ceilDecimal, compareDecimals, floorDecimal, readDecimal, writeDecimal } from "./decimal.ts";
+import {
+  addDecimals,
+  addWhole,
+  ceilDecimal,
+  commonMultiple,
+  compareDecimals,
+  floorDecimal,
+  isMultipleOf,
+  multipleFrom,
+  readDecimal,
+  writeDecimal,
+} from "./decimal.ts";
 
 function decimal(text: string) {
   const value = readDecimal(text);
@@ -45,6 +56,25 @@ test("order, floor and ceiling are those of the numbers", () => {
       expect(writeDecimal(floorDecimal(decimal(String(a))))).toBe(String(Math.floor(a) + 0));
       expect(writeDecimal(ceilDecimal(decimal(String(a))))).toBe(String(Math.ceil(a) + 0));
       expect(writeDecimal(addWhole(decimal(String(Math.floor(a))), 1n))).toBe(String(Math.floor(a) + 1));
+    }),
+  );
+});
+
+test("multiples are those of the numbers", () => {
+  // Eighths up to a thousand are exact as doubles too.
+  const eighth = fc.integer({ min: -8000, max: 8000 }).map((value) => value / 8);
+  const factor = fc.integer({ min: 1, max: 60 }).map((value) => value / 8);
+  fc.assert(
+    fc.property(eighth, factor, factor, (low, a, b) => {
+      const [one, other] = [decimal(String(a)), decimal(String(b))];
+      expect(isMultipleOf(decimal(String(low)), one)).toBe(Number.isInteger(low / a));
+      expect(Number(writeDecimal(multipleFrom(decimal(String(low)), one)))).toBe(Math.ceil(low / a) * a + 0);
+      expect(Number(writeDecimal(addDecimals(decimal(String(low)), one)))).toBe(low + a);
+      const common = commonMultiple(one, other);
+      expect([isMultipleOf(common, one), isMultipleOf(common, other)]).toEqual([true, true]);
+      let least = a;
+      while (!Number.isInteger(least / b)) least += a;
+      expect(Number(writeDecimal(common))).toBe(least);
     }),
   );
 });

@@ -27,6 +27,11 @@ export class Facts {
     return this.#reader.texts.derivatives.isEmpty(this.#reader.texts.languages.intersection(languages));
   }
 
+  /** Whether it is plain that only a few scalars fit all of them. */
+  isFinite(conjuncts: readonly Conjunct[]): boolean {
+    return conjuncts.some((conjunct) => this.#of(conjunct, 0).only !== undefined);
+  }
+
   #mismatches(key: string, type: number, languages: readonly Language[]): boolean {
     const { derivatives } = this.#reader.texts;
     return type === types.string && !languages.every((language) => derivatives.matches(language, key.slice(1)));

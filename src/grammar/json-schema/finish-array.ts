@@ -6,12 +6,10 @@ import type { ArrayLayer, Conjunct, Contains } from "./schema.ts";
 import type { ArrayDemand } from "./shape.ts";
 import { anySize, maxOf, meetRanges } from "./texts.ts";
 
+type Tools = { readonly reader: SchemaReader; readonly cases: Cases; readonly places: Places };
+
 /** A case of arrays, item by item; undefined where nothing fits after all. */
-export function finishArray(
-  demand: ArrayDemand,
-  pointer: string,
-  tools: { readonly reader: SchemaReader; readonly cases: Cases; readonly places: Places },
-): Case | undefined {
+export function finishArray(demand: ArrayDemand, pointer: string, tools: Tools): Case | undefined {
   const { reader, cases, places } = tools;
   const { layers, broken } = demand;
   const tallies = talliesOf(demand.contains, reader);
@@ -29,7 +27,7 @@ export function finishArray(
       if (tally.count !== undefined) bit <<= 1;
     }
     for (const layer of broken) {
-      lists.push(brokenWays(layer, i, bit, reader));
+      lists.push(brokenWays(layer, i, bit, tools));
       bit <<= 1;
     }
     return places.combine(lists, pointer, "items");
@@ -87,10 +85,12 @@ function layerWays({ prefix, rest }: ArrayLayer, i: number): readonly Way[] {
 }
 
 /** An item may fit the layer or not; where it does not, it is counted. */
-function brokenWays({ prefix, rest }: ArrayLayer, i: number, bit: number, reader: SchemaReader): readonly Way[] {
+function brokenWays({ prefix, rest }: ArrayLayer, i: number, bit: number, { reader, places }: Tools): readonly Way[] {
   const own = prefix[i];
-  const failing: readonly Conjunct[] | undefined = own === undefined ? rest : [own];
+  if (own !== undefined) return places.failing([], [own], bit);
+  const failing: readonly Conjunct[] | undefined = rest;
   if (failing === undefined) return [freely];
+  // All of what the rest may be has to fail.
   return [freely, { conjuncts: failing.map((conjunct) => reader.not(conjunct)), counts: bit }];
 }
 

@@ -147,18 +147,15 @@ class Members {
     fits: (name: Conjunct) => boolean,
   ): readonly (readonly Way[])[] {
     const { layers, broken } = this.#demand;
-    const { reader } = this.#tools;
-    const ofLayers = layers.map((layer): readonly Way[] => {
-      const conjuncts = conjunctsOf(layer, key, matches);
-      return conjuncts.length === 0 ? [freely] : [{ conjuncts, counts: 0 }];
-    });
+    const { places } = this.#tools;
+    const base = layers.flatMap((layer) => conjunctsOf(layer, key, matches));
+    const ofLayers: readonly Way[] = base.length === 0 ? [freely] : [{ conjuncts: base, counts: 0 }];
     const ofBroken = broken.map((one, i): readonly Way[] => {
       const counts = 1 << i;
       if ("name" in one) return [fits(one.name) ? { conjuncts: [], counts } : freely];
-      const failing = conjunctsOf(one.layer, key, matches).map((conjunct) => reader.not(conjunct));
-      return [freely, ...failing.map((conjunct) => ({ conjuncts: [conjunct], counts }))];
+      return places.failing(base, conjunctsOf(one.layer, key, matches), counts);
     });
-    return [...ofLayers, ...ofBroken];
+    return [ofLayers, ...ofBroken];
   }
 
   /** The keys that a schema of names accepts. */

@@ -36,6 +36,19 @@ export class Places {
     return ways;
   }
 
+  /**
+   * Ways in which one of the conjuncts fails, which counts, or not, beside a base that holds in any case. Where the base has only a few
+   * values, each of them fails or does not: that is told apart, so that there are no more ways than values.
+   */
+  failing(base: readonly Conjunct[], conjuncts: readonly Conjunct[], counts: number): readonly Way[] {
+    const { facts } = this.#cases;
+    if (conjuncts.some((conjunct) => facts.exclude([...base, conjunct]))) return [{ conjuncts: [], counts }];
+    const [only, ...others] = conjuncts;
+    const split = only !== undefined && others.length === 0 && facts.isFinite(base);
+    const not = conjuncts.map((conjunct) => ({ conjuncts: [this.#reader.not(conjunct)], counts }));
+    return [split ? { conjuncts: [this.#reader.not(this.#reader.not(only))], counts: 0 } : freely, ...not];
+  }
+
   /** Without repetitions and without what accepts everything; undefined where it is plain that nothing fits. */
   simplified(conjuncts: readonly Conjunct[]): readonly Conjunct[] | undefined {
     const kept: Conjunct[] = [];
@@ -44,9 +57,7 @@ export class Places {
       const verdict = this.#reader.verdict(conjunct);
       if (verdict === false) return undefined;
       if (verdict === true) continue;
-      const same = kept.findIndex(({ json, scope, kind }) => {
-        return json === conjunct.json && scope === conjunct.scope && kind === conjunct.kind;
-      });
+      const same = kept.findIndex((one) => this.#reader.isSame(one, conjunct));
       const other = kept[same];
       if (other === undefined) kept.push(conjunct);
       else if (other.negated !== conjunct.negated) return undefined;

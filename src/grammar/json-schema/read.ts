@@ -1,5 +1,5 @@
 import type { Decimal } from "../decimal.ts";
-import { type JsonDocument, type JsonObject, type JsonText, pointerTo } from "../json-text.ts";
+import { isWrittenAlike, type JsonDocument, type JsonObject, type JsonText, pointerTo } from "../json-text.ts";
 import type { Language } from "../regex/language.ts";
 import { noFlags, patternLanguage } from "../regex/pattern.ts";
 import { applicatorsOf, type Parts, pathFrom, references } from "./applicators.ts";
@@ -82,6 +82,13 @@ export class SchemaReader {
     const { silent, applicators, types: left } = this.schema(conjunct);
     if (left === 0) return conjunct.negated;
     return silent && applicators.length === 0 ? !conjunct.negated : undefined;
+  }
+
+  /** Whether two conjuncts are about one schema, or about two that are written alike in one resource; negated or not. */
+  isSame(a: Conjunct, b: Conjunct): boolean {
+    if (a.scope !== b.scope || a.kind !== b.kind) return false;
+    if (a.json === b.json) return true;
+    return isWrittenAlike(a.json, b.json) && this.#references.baseOf(a.json) === this.#references.baseOf(b.json);
   }
 
   refuse(pointer: string, keyword: string, reason: string): void {
