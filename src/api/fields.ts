@@ -11,6 +11,13 @@ export function open<T extends TProperties>(fields: T): TObject<T> {
   return Type.Object(fields, { additionalProperties: true });
 }
 
+/** An object of options: a further field is one that nothing reads, and reported as such. */
+export function options<T extends TProperties>(fields: T): TObject<T> {
+  return Type.Object(fields, { additionalProperties: true, [areOptions]: true });
+}
+
+const areOptions = Symbol("unread fields are reported");
+
 /** One of these strings. */
 export function oneOf<const T extends readonly string[]>(values: T) {
   const literals = values.map((value: T[number]) => Type.Literal(value));
@@ -20,13 +27,33 @@ export function oneOf<const T extends readonly string[]>(values: T) {
 /** How much a model shall think, where its template can tell it. */
 export const reasoningEffort = oneOf(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
 
-/** Fields of a body that its schema does not name and that are not among those accepted without effect. */
-export function unreadFields(
-  body: object,
-  schema: { readonly properties: object },
-  accepted: readonly string[] = [],
-): readonly string[] {
-  return Object.keys(body).filter((name) => !Object.hasOwn(schema.properties, name) && !accepted.includes(name));
+export type BodySchema = { readonly properties: Readonly<Record<string, TSchema>> };
+
+/**
+ * Fields of a body that its schema does not name and that are not among those accepted without effect; those of its options as
+ * `tenon_policy.name`.
+ */
+export function unreadFields(body: object, schema: BodySchema, accepted: readonly string[] = []): readonly string[] {
+  return Object.entries(body).flatMap(([name, value]) => {
+    if (!Object.hasOwn(schema.properties, name)) return accepted.includes(name) ? [] : [name];
+    const inner = optionsOf(schema.properties[name]);
+    if (inner === undefined || typeof value !== "object" || value === null) return [];
+    return unreadFields(value, inner).map((unread) => `${name}.${unread}`);
+  });
+}
+
+/** The options among the forms that a field may have. */
+function optionsOf(schema: TSchema | undefined): TObject | undefined {
+  const forms = schema === undefined ? [] : [schema];
+  for (let form = forms.pop(); form !== undefined; form = forms.pop()) {
+    if (isOptions(form)) return form;
+    forms.push(...(form["anyOf"] ?? []));
+  }
+  return undefined;
+}
+
+function isOptions(schema: TSchema): schema is TObject {
+  return areOptions in schema;
 }
 
 /** What `--strict-fields` makes of them, in the words of the hosted API. */

@@ -3,7 +3,7 @@ import type { Failure } from "../generation/failure.ts";
 import type { AnswerFormat, Policy, Request } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { lexiconWordLengthMax, lexiconWordsMax, whitespaceMax } from "../limits.ts";
-import { open, optional } from "./fields.ts";
+import { open, optional, options } from "./fields.ts";
 import type { Service } from "./service.ts";
 import { sourceAt } from "./source.ts";
 
@@ -13,9 +13,12 @@ const words = Type.Array(Type.String({ minLength: 1, maxLength: lexiconWordLengt
   minItems: 1,
   maxItems: lexiconWordsMax,
 });
-const lexicon = Type.Union([Type.Boolean(), words, open({ words: optional(words), fold: optional(Type.Boolean()) })], {
-  description: "a boolean, a list of words, or an object with 'words' and 'fold'",
-});
+const lexicon = Type.Union(
+  [Type.Boolean(), words, options({ words: optional(words), fold: optional(Type.Boolean()) })],
+  {
+    description: "a boolean, a list of words, or an object with 'words' and 'fold'",
+  },
+);
 
 /** Tenon's own fields, which every shape takes beside its own. The names llamay uses mean the same. */
 export const ownFields = {
@@ -27,7 +30,7 @@ export const ownFields = {
     Type.Union([Type.Literal("envelope"), Type.Literal("schema")], { description: "'envelope' or 'schema'" }),
   ),
   tenon_policy: optional(
-    open({
+    options({
       additional: optional(
         Type.Union([Type.Literal("closed"), Type.Literal("spec")], { description: "'closed' or 'spec'" }),
       ),

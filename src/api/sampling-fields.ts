@@ -3,7 +3,7 @@ import type { Failure } from "../generation/failure.ts";
 import type { Request, Sampling } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { choicesMax, logitBiasMax, stopStringLengthMax, stopStringsMax } from "../limits.ts";
-import { open, optional } from "./fields.ts";
+import { open, optional, options } from "./fields.ts";
 import type { Service } from "./service.ts";
 
 const tokensLimit = Type.Integer({ minimum: 1, maximum: 0xffff_ffff });
@@ -51,7 +51,7 @@ export const samplingFields = {
   stream: optional(Type.Boolean()),
   sse_ping_interval: optional(Type.Integer({ minimum: -1, maximum: 86_400 })),
   stream_options: optional(
-    open({ include_usage: optional(Type.Boolean()), include_obfuscation: optional(Type.Boolean()) }),
+    options({ include_usage: optional(Type.Boolean()), include_obfuscation: optional(Type.Boolean()) }),
   ),
 };
 

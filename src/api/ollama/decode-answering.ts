@@ -2,7 +2,7 @@ import type { Failure } from "../../generation/failure.ts";
 import type { Request } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { topLogprobsMax } from "../../limits.ts";
-import { strictFailure, unreadFields } from "../fields.ts";
+import { type BodySchema, strictFailure, unreadFields } from "../fields.ts";
 import { decodeOwnFields, type NamedFormat } from "../own-fields.ts";
 import type { Service } from "../service.ts";
 import { sourceAt } from "../source.ts";
@@ -52,7 +52,7 @@ export function decodeAnswering(
     readonly model: ChosenModel;
     readonly service: DecodeService;
     /** Of the whole body. */
-    readonly schema: { readonly properties: object };
+    readonly schema: BodySchema;
   },
 ): Result<Answering, Failure> {
   const options = decodeOptions(body.options, model.derivation?.parameters ?? {}, service);

@@ -4,7 +4,7 @@ import type { AnswerFormat } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { choiceTextsMax } from "../../limits.ts";
 import { checker } from "../check.ts";
-import { open, optional } from "../fields.ts";
+import { open, optional, options } from "../fields.ts";
 import type { NamedFormat } from "../own-fields.ts";
 import { sourceAt } from "../source.ts";
 import { strictSchemaFailure } from "../strict-schema.ts";
@@ -32,7 +32,7 @@ export const constraintFields = {
   guided_choice: optional(texts),
   guided_grammar: optional(Type.String()),
   structured_outputs: optional(
-    open({
+    options({
       json: optional(schemaOrText),
       regex: optional(Type.String()),
       choice: optional(texts),

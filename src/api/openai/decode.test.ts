@@ -535,6 +535,18 @@ test("a stream's comments come as often as asked", () => {
   }
 });
 
+test("options that nothing reads are reported too", () => {
+  const fields = {
+    tenon_policy: { additional: "spec", adittional: "x" },
+    tenon_lexicon: { words: ["a"], folding: true },
+    stream_options: { include_usage: true, strange: 1 },
+    chat_template_kwargs: { whatever: 1 },
+  };
+  expect(decode({ messages: hello, ...fields })).toMatchObject({
+    value: { ignored: ["tenon_policy.adittional", "tenon_lexicon.folding", "stream_options.strange"] },
+  });
+});
+
 test("fields that nothing reads are reported, fields without effect are not", () => {
   expect(decode({ messages: hello, user: "u", store: true, top_a: 1, ü: 2, constructor: 3 })).toMatchObject({
     value: { ignored: ["top_a", "ü", "constructor"] },
