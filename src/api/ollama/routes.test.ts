@@ -69,6 +69,14 @@ test("errors have the shape, whatever happens", async () => {
   expect(await told("POST", "/api/copy", { source: "x", destination: "y" })).toMatchObject([404, {}]);
 });
 
+test("a key is asked for in the shape, and the greeting is open", async () => {
+  const ask = serve({ server: { apiKeys: ["right"] } });
+  const refused = await ask("GET", "/api/tags");
+  expect([refused.status, await refused.json()]).toEqual([401, { error: "unauthorized" }]);
+  expect((await ask("GET", "/api/tags", undefined, { authorization: "Bearer right" })).status).toBe(200);
+  expect((await ask("GET", "/", undefined, { "user-agent": "ollama/1" })).status).toBe(200);
+});
+
 test("Ollama's clients are greeted at /, and everybody else is told of health", async () => {
   const ask = serve();
   const greeted = await ask("GET", "/", undefined, { "user-agent": "ollama-js/0.6.4 (x64)" });
