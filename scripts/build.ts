@@ -8,7 +8,8 @@ import { root, runScript, setup } from "./setup.ts";
 /** Compiles the executable to `outfile`; the library must be built. */
 export async function buildExecutable(outfile: string): Promise<void> {
   const built = await Bun.build({
-    entrypoints: [join(root, "src", "executable.ts")],
+    // The worker is started by its own path, which the bundler cannot follow.
+    entrypoints: ["executable.ts", "generate/compile-worker.ts"].map((path) => join(root, "src", path)),
     compile: { outfile },
     plugins: [libraryModule(libraryPath(root))],
     throw: false,

@@ -1,4 +1,5 @@
-import type { EngineEvent, Generation, Grammar, SubmitFailure } from "./engine/engine.ts";
+import type { EngineEvent, Generation, SubmitFailure } from "./engine/engine.ts";
+import { compileRequest } from "./generate/compile.ts";
 import { toEvents } from "./generate/events.ts";
 import { type Log, log as standardLog } from "./generate/log.ts";
 import type { Model } from "./generate/model.ts";
@@ -51,16 +52,9 @@ export async function generate(
   }
   const prompt = model.render(request);
   if (!prompt.ok) return prompt;
-  const constrained = model.constrain(request, prompt.value);
-  if (!constrained.ok) return constrained;
-  const { constraint, relaxed, ir, stopTokens, thoughts, failureOf } = constrained.value;
-
-  let grammar: Grammar | undefined;
-  if (ir !== undefined) {
-    const compiled = model.engine.compile(ir);
-    if (!compiled.ok) return fail(failureOf(compiled.failure));
-    grammar = compiled.value;
-  }
+  const compiled = await compileRequest(model, request, prompt.value);
+  if (!compiled.ok) return compiled;
+  const { constraint, relaxed, grammar, stopTokens, thoughts } = compiled.value;
   // The engine keeps the grammar as long as the request lives.
   using _ = grammar;
   if (signal.aborted) return fail({ kind: "cancelled" });

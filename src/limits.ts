@@ -106,6 +106,15 @@ export const truncationReserveShare = 1 / 4;
 
 // JSON text and schemas
 
+/** UTF-16 units of all schemas and grammars of one request: a thousand large tools. */
+export const constraintCharactersMax = 4 * 1024 * 1024;
+/**
+ * What is compiled while everybody waits, in UTF-16 units of text, steps of lowering and units of the engine's work: a few milliseconds each.
+ * Beyond any of them another thread does it.
+ */
+export const compileHereCharactersMax = 32 * 1024;
+export const compileHereStepsMax = 5_000;
+export const compileHereUnitsMax = 1_000_000;
 /** UTF-16 units of one schema's source: fifty times the largest tool schema seen in public agents. */
 export const schemaCharactersMax = 1024 * 1024;
 /** Nested arrays and objects of a schema document, its examples and defaults included. */

@@ -54,6 +54,25 @@ test(
   minuteMs,
 );
 
+test(
+  "it carries the thread that compiles what is large",
+  async () => {
+    const values = Array.from({ length: 4000 }, (_, i) => `a long value with number ${i}`);
+    const schema = { type: "object", properties: { one: { enum: values } }, required: ["one"] };
+    const response = await fetch(new URL("/v1/chat/completions", server.url), {
+      method: "POST",
+      body: JSON.stringify({
+        messages: [{ role: "user", content: "Choose one." }],
+        response_format: { type: "json_schema", json_schema: { name: "choice", schema } },
+      }),
+    });
+    const answer = JSON.parse(await response.text());
+    expect([response.status, answer.error]).toEqual([200, undefined]);
+    expect(values).toContain(JSON.parse(answer.choices[0].message.content).one);
+  },
+  minuteMs,
+);
+
 test("it keeps the library where only its user can write, and stops when told to", async () => {
   const libraries = await readdir(join(folder, "library"));
   expect(libraries).toEqual([expect.stringMatching(/^[0-9a-f]{64}-libtenon\.(so|dylib)$/)]);

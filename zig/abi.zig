@@ -196,12 +196,14 @@ pub fn vocabularyDestroy(handle: u32) callconv(.c) i32 {
     return ok;
 }
 
-pub fn grammarCreate(vocabulary_handle: u32, ir: ?[*]const u8, ir_length: u32, out: ?*GrammarReport) callconv(.c) i32 {
+/// `work_units`: what the compilation may take before it is refused by `limit`; 0 stands for the most there is.
+pub fn grammarCreate(vocabulary_handle: u32, ir: ?[*]const u8, ir_length: u32, work_units: u32, out: ?*GrammarReport) callconv(.c) i32 {
     const to = out orelse return missing("report");
     if (ir_length > limits.engine.ir_bytes) return refuse("a grammar of {d} bytes", .{ir_length});
     const bytes = slice(u8, ir, ir_length) orelse return missing("grammar");
     var refusal: grammar.Refusal = .{};
-    const view = live.grammarCreate(vocabulary_handle, bytes, &refusal, &report) catch |err| {
+    const units = if (work_units == 0) limits.grammar.work_units else work_units;
+    const view = live.grammarCreate(vocabulary_handle, bytes, units, &refusal, &report) catch |err| {
         to.* = .{ .handle = 0, .cost_min = 0, .origin = refusal.origin, .refusal = switch (refusal.kind) {
             .invalid => .invalid,
             .unsatisfiable => .unsatisfiable,

@@ -42,6 +42,8 @@ export type ConstrainContext = {
   /** Where a request says nothing: what is pinned of a call that is not forced, "schema" by default, and whether tools' schemas are widened. */
   readonly toolStrict?: ToolStrict;
   readonly relaxTools?: boolean;
+  /** Steps of lowering one schema, where it has to be quick; a schema that takes more is refused, not widened. */
+  readonly stepsMax?: number;
   /** That may come before the answer, and inside of one that is not forced. */
   readonly thoughts?: Thoughts | undefined;
 };
@@ -62,12 +64,12 @@ export type Constrained = {
 /** The same before it is encoded. */
 export function grammarOf(
   request: Request,
-  { dialect, tokenizer, callsMax, thoughts, toolStrict = "schema", relaxTools = false }: ConstrainContext,
+  { dialect, tokenizer, callsMax, thoughts, stepsMax, toolStrict = "schema", relaxTools = false }: ConstrainContext,
 ): Result<{ readonly constraint: Constraint; readonly ir: Ir | undefined; readonly sources: Sources }, Failure> {
   const { tools, toolChoice, answer, policy } = request;
   const builder = irBuilder();
   const sources: Sources = [];
-  const writing = { builder, tokenizer, policy, sources };
+  const writing = { builder, tokenizer, policy, sources, ...(stepsMax === undefined ? {} : { stepsMax }) };
   const { channel, choice, freeText } = framer(builder, tokenizer);
   const thinking = thinker(builder, tokenizer, thoughts);
   const enforced = (root: NodeId) =>
@@ -135,6 +137,7 @@ type Writing = {
   readonly tokenizer: Tokenizer;
   readonly policy: Policy;
   readonly sources: Sources;
+  readonly stepsMax?: number;
 };
 
 /** What fits the format of an answer. */
@@ -199,12 +202,13 @@ function grammarNode(
 
 /** What fits a schema; where the request allows it, with what cannot be enforced taken out. */
 function lowered(
-  { builder, policy, sources }: Writing,
+  { builder, policy, sources, stepsMax }: Writing,
   schema: string,
   { order, objectsOnly }: { readonly order: "any" | "schema"; readonly objectsOnly: boolean },
   source: Source,
 ): Result<ValueId, Failure> {
-  const options = { ...schemaOptions(policy, order), objectsOnly, originFirst: originsOf(sources) };
+  const budget = stepsMax === undefined ? {} : { stepsMax };
+  const options = { ...schemaOptions(policy, order), objectsOnly, originFirst: originsOf(sources), ...budget };
   const wider = policy.relax ? relaxSchema(schema, options) : ok({ text: schema, relaxed: [] });
   if (!wider.ok) return fail(schemaFailure(source, wider.failure));
   const result = lowerSchema(builder, wider.value.text, options);

@@ -1,6 +1,6 @@
 // Written by `bun run abi` from zig/abi.zig.
 
-export const fingerprint = 0x06a32a31;
+export const fingerprint = 0x8764cfd7;
 
 /** Parameter and result types by exported name. */
 export const functions = {
@@ -9,7 +9,7 @@ export const functions = {
   tenon_examine: { args: ["ptr", "u32"], returns: "i32" },
   tenon_vocabulary_create: { args: ["ptr", "u32", "ptr", "ptr", "u32", "ptr"], returns: "i32" },
   tenon_vocabulary_destroy: { args: ["u32"], returns: "i32" },
-  tenon_grammar_create: { args: ["u32", "ptr", "u32", "ptr"], returns: "i32" },
+  tenon_grammar_create: { args: ["u32", "ptr", "u32", "u32", "ptr"], returns: "i32" },
   tenon_grammar_destroy: { args: ["u32"], returns: "i32" },
   tenon_matcher_create: { args: ["u32", "ptr", "u32", "ptr"], returns: "i32" },
   tenon_matcher_destroy: { args: ["u32"], returns: "i32" },

@@ -7,7 +7,7 @@ export type Engine = {
   readonly vocabularyCount: number;
   readonly contextMax: number;
   /** Compiles an encoded Ir. The grammar is shared by requests and freed with its last one, once disposed. */
-  compile(ir: Uint8Array<ArrayBuffer>): Result<Grammar, CompileFailure>;
+  compile(ir: Uint8Array<ArrayBuffer>, workUnits?: number): Result<Grammar, CompileFailure>;
   /** Never blocks. Fails when the queue is full or the prompt and the shortest answer do not fit. */
   submit(request: EngineRequest): Result<Generation, SubmitFailure>;
   /** Live counts, for health, metrics and leak tests. */

@@ -68,7 +68,7 @@ export async function openEngine(options: NativeOptions): Promise<Result<Engine,
   return ok({
     vocabularyCount: vocabulary.count,
     contextMax,
-    compile: (ir) => vocabulary.compile(ir),
+    compile: (ir, workUnits) => vocabulary.compile(ir, workUnits),
     submit: (request) => {
       const submitted = submit(library, handle, request);
       if (!submitted.ok) return submitted;

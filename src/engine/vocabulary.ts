@@ -15,7 +15,8 @@ export type NativeVocabulary = {
   readonly words: number;
   /** The rows of its mask arena, one for each matcher that can live at a time; native memory. */
   readonly maskRows: readonly Uint32Array<ArrayBuffer>[];
-  compile(ir: Uint8Array<ArrayBuffer>): Result<Grammar, CompileFailure>;
+  /** `workUnits`: what it may take before it is refused by its limit; undefined for the most there is. */
+  compile(ir: Uint8Array<ArrayBuffer>, workUnits?: number): Result<Grammar, CompileFailure>;
   /** What was made from it keeps it alive on the native side; the rows are gone with the last of that. */
   [Symbol.dispose](): void;
 };
@@ -36,16 +37,22 @@ export function openVocabulary(library: Library, data: VocabularyData): Result<N
     count,
     words,
     maskRows: Array.from({ length: rows }, (_, row) => new Uint32Array(arena, row * words * 4, words)),
-    compile: (ir) => compile(library, handle, ir),
+    compile: (ir, workUnits) => compile(library, handle, ir, workUnits),
     [Symbol.dispose]: () => {
       calls.tenon_vocabulary_destroy(handle);
     },
   });
 }
 
-function compile(library: Library, vocabulary: number, ir: Uint8Array<ArrayBuffer>): Result<Grammar, CompileFailure> {
+/** Compiles for the vocabulary behind a handle. Any thread may: what it compiles belongs to the process. */
+export function compile(
+  library: Library,
+  vocabulary: number,
+  ir: Uint8Array<ArrayBuffer>,
+  workUnits = 0,
+): Result<Grammar, CompileFailure> {
   const report = reportOf(structs.GrammarReport);
-  const status = library.calls.tenon_grammar_create(vocabulary, ir, ir.length, report.bytes);
+  const status = library.calls.tenon_grammar_create(vocabulary, ir, ir.length, workUnits, report.bytes);
   if (status !== statuses.ok) {
     const message = library.errorText();
     if (status !== statuses.refused) {
@@ -55,14 +62,18 @@ function compile(library: Library, vocabulary: number, ir: Uint8Array<ArrayBuffe
     const origin = report.get("origin");
     return fail({ kind: refusalKind(report.get("refusal")), message, origin: origin === none ? undefined : origin });
   }
-  const handle = report.get("handle");
-  return ok({
+  return ok(grammarBehind(library, report.get("handle"), report.get("cost_min")));
+}
+
+/** What was compiled, by its handle. */
+export function grammarBehind(library: Library, handle: number, costMin: number): Grammar {
+  return {
     handle,
-    costMin: report.get("cost_min"),
+    costMin,
     [Symbol.dispose]: () => {
       library.calls.tenon_grammar_destroy(handle);
     },
-  });
+  };
 }
 
 function refusalKind(number: number): CompileFailure["kind"] {

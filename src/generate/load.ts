@@ -12,6 +12,7 @@ import { noiseContextMax } from "../limits.ts";
 import { renderPrompt } from "../prompt/render.ts";
 import { type ChatTemplate, chatTemplate, renderProbe } from "../prompt/template.ts";
 import { templateChooser } from "./choose-template.ts";
+import { compileElsewhere } from "./compile-elsewhere.ts";
 import { describeModel } from "./describe.ts";
 import type { Model } from "./model.ts";
 import { loadProcessors } from "./processors.ts";
@@ -61,6 +62,13 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
     return fail(`${id} cannot be loaded: ${opened.failure}`);
   }
   const engine = opened.value;
+  const { callsMax, toolStrict, relaxTools, home } = config;
+  const elsewhere = compileElsewhere(vocabulary.value, {
+    model: config.model,
+    home,
+    dialect: dialect.name,
+    options: { callsMax, toolStrict, relaxTools },
+  });
   return ok({
     model: {
       id,
@@ -70,8 +78,15 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
         const used = templates(request);
         return used.ok ? renderPrompt({ template: used.value, dialect, tokenizer }, request, new Date()) : used;
       },
-      constrain: (request, prompt) =>
-        constrain(request, { ...config, dialect, tokenizer, thoughts: thoughtsOf(tags, request, prompt.text) }),
+      constrain: (request, prompt, stepsMax) =>
+        constrain(request, {
+          ...config,
+          dialect,
+          tokenizer,
+          thoughts: thoughtsOf(tags, request, prompt.text),
+          ...(stepsMax === undefined ? {} : { stepsMax }),
+        }),
+      elsewhere: (request, prompt) => elsewhere.compile(request, thoughtsOf(tags, request, prompt.text)),
       processors: processors.value,
     },
     detection,
@@ -79,6 +94,7 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
     path: source.manifest?.files[0],
     notes: notesOf(template, detection),
     [Symbol.dispose]() {
+      elsewhere[Symbol.dispose]();
       engine[Symbol.dispose]();
       vocabulary.value[Symbol.dispose]();
     },

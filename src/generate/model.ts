@@ -5,6 +5,7 @@ import type { Request } from "../generation/request.ts";
 import type { Result } from "../generation/result.ts";
 import type { Prompt } from "../prompt/render.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
+import type { Compiled } from "./compile.ts";
 import type { LogitsProcessor } from "./processors.ts";
 
 /** A loaded model with everything that depends on it. */
@@ -15,6 +16,8 @@ export type Model = {
   /** The conversation as the model reads it. */
   readonly render: (request: Request) => Result<Prompt, Failure>;
   /** What may be said in answer to this prompt. */
-  readonly constrain: (request: Request, prompt: Prompt) => Result<Constrained, Failure>;
+  readonly constrain: (request: Request, prompt: Prompt, stepsMax?: number) => Result<Constrained, Failure>;
+  /** The same and compiled, on another thread. */
+  readonly elsewhere?: (request: Request, prompt: Prompt) => Promise<Result<Compiled, Failure>>;
   readonly processors: readonly LogitsProcessor[];
 };

@@ -130,10 +130,10 @@ pub const Registry = struct {
     pub const GrammarView = struct { handle: u32, cost_min: u32 };
 
     /// `refusal` is filled in with `Refused`.
-    pub fn grammarCreate(self: *Registry, vocabulary: u32, ir: []const u8, refusal: *grammar.Refusal, report: *Report) Failure!GrammarView {
+    pub fn grammarCreate(self: *Registry, vocabulary: u32, ir: []const u8, work_units: u64, refusal: *grammar.Refusal, report: *Report) Failure!GrammarView {
         const source = try self.takeVocabulary(vocabulary);
         errdefer self.giveBack(source);
-        const program = grammar.Program.create(self.gpa, source.vocabulary, ir, refusal) catch |err| switch (err) {
+        const program = grammar.Program.createWithin(self.gpa, source.vocabulary, ir, work_units, refusal) catch |err| switch (err) {
             error.OutOfMemory => return error.OutOfMemory,
             error.Refused => return report.fail(error.Refused, "{s}", .{refusal.message}),
         };

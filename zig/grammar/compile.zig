@@ -41,7 +41,12 @@ const unreachable_cost = spelling.unreachable_cost;
 
 /// `ir_bytes` is what src/grammar/encode.ts writes, borrowed for the call. The vocabulary has to outlive the program.
 pub fn compile(gpa: Allocator, vocabulary: *const Vocabulary, ir_bytes: []const u8, refusal: *ir.Refusal) ir.Error!*Program {
-    var budget: ir.Budget = .{ .refusal = refusal };
+    return compileWithin(gpa, vocabulary, ir_bytes, limits.work_units, refusal);
+}
+
+/// Refuses by `limit` what takes more than so many units of work.
+pub fn compileWithin(gpa: Allocator, vocabulary: *const Vocabulary, ir_bytes: []const u8, work_units: u64, refusal: *ir.Refusal) ir.Error!*Program {
+    var budget: ir.Budget = .{ .refusal = refusal, .left = work_units };
     var arena_state: std.heap.ArenaAllocator = .init(gpa);
     errdefer arena_state.deinit();
     var scratch_state: std.heap.ArenaAllocator = .init(gpa);

@@ -117,6 +117,7 @@ pub const Program = struct {
     graphs: *GraphPool,
 
     pub const create = @import("compile.zig").compile;
+    pub const createWithin = @import("compile.zig").compileWithin;
 
     /// No matcher may be left.
     pub fn destroy(self: *Program) void {

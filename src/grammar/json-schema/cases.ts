@@ -1,4 +1,4 @@
-import { applicatorDepthMax, loweringStepsMax } from "../../limits.ts";
+import { applicatorDepthMax } from "../../limits.ts";
 import { absorbed } from "./absorb.ts";
 import { Facts } from "./facts.ts";
 import { failures, listedScalars, otherScalars } from "./negation.ts";
@@ -21,6 +21,7 @@ export class Cases {
   readonly meeting: Meeting;
   readonly facts: Facts;
   readonly #reader: SchemaReader;
+  readonly #stepsMax: number;
   readonly #texts: Texts;
   readonly #known = new Map<string, readonly Shape[]>();
   /** Conjuncts that are being expanded, outermost first. */
@@ -29,8 +30,9 @@ export class Cases {
   #cycle = Number.POSITIVE_INFINITY;
   #steps = 0;
 
-  constructor(reader: SchemaReader) {
+  constructor(reader: SchemaReader, stepsMax: number) {
     this.#reader = reader;
+    this.#stepsMax = stepsMax;
     this.#texts = reader.texts;
     this.facts = new Facts(reader);
     this.meeting = new Meeting(this.#texts, this.facts);
@@ -50,7 +52,7 @@ export class Cases {
   /** Counts work; false once the budget is spent, with the refusal made. */
   spend(steps: number, pointer: string, keyword: string): boolean {
     this.#steps += steps;
-    if (this.#steps <= loweringStepsMax) return true;
+    if (this.#steps <= this.#stepsMax) return true;
     this.#reader.refuse(pointer, keyword, "makes the schema too large to enforce");
     return false;
   }

@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "../../generation/result.ts";
-import { schemaCharactersMax, schemaDepthMax } from "../../limits.ts";
+import { loweringStepsMax, schemaCharactersMax, schemaDepthMax } from "../../limits.ts";
 import { writeDecimal } from "../decimal.ts";
 import type { Bound, Case, IrBuilder, ValueId } from "../ir.ts";
 import { readJson } from "../json-text.ts";
@@ -46,6 +46,8 @@ export type SchemaOptions = {
   readonly objectsOnly: boolean;
   /** The `origin` of the first place. */
   readonly originFirst: number;
+  /** Steps of lowering, `loweringStepsMax` by default. */
+  readonly stepsMax?: number;
   /** Further schemas that references may lead to, by address. */
   readonly documents?: Documents;
 };
@@ -72,7 +74,7 @@ class Lowering {
     this.#builder = builder;
     this.#reader = reader;
     this.#options = options;
-    this.#cases = new Cases(reader);
+    this.#cases = new Cases(reader, options.stepsMax ?? loweringStepsMax);
     this.#places = new Places(reader, this.#cases, (conjuncts, around) => this.#value(conjuncts, around));
   }
 

@@ -1,0 +1,81 @@
+import type { Constrained } from "../dialects/constrain.ts";
+import type { Engine, Grammar } from "../engine/engine.ts";
+import type { Failure } from "../generation/failure.ts";
+import type { GrammarSource } from "../generation/grammar-source.ts";
+import type { Request } from "../generation/request.ts";
+import { fail, ok, type Result } from "../generation/result.ts";
+import {
+  compileHereCharactersMax,
+  compileHereStepsMax,
+  compileHereUnitsMax,
+  constraintCharactersMax,
+} from "../limits.ts";
+import type { Prompt } from "../prompt/render.ts";
+import type { Model } from "./model.ts";
+
+/** What a request may be answered with; whoever gets it disposes of the grammar. */
+export type Compiled = Pick<Constrained, "constraint" | "relaxed" | "stopTokens" | "thoughts"> & {
+  /** Undefined where nothing is constrained. */
+  readonly grammar: Grammar | undefined;
+};
+
+/**
+ * Compiles what a request is constrained to. Most constraints are compiled at once; what is large, or turns out to take long, goes to
+ * another thread, where there is one, so that no request stalls the streams of the others.
+ */
+export async function compileRequest(
+  model: Model,
+  request: Request,
+  prompt: Prompt,
+): Promise<Result<Compiled, Failure>> {
+  const characters = charactersOf(request);
+  if (characters > constraintCharactersMax) {
+    const message = `The schemas and grammars of one request may have ${constraintCharactersMax} characters together; these have ${characters}.`;
+    return fail({ kind: "invalid", message, code: "invalid_value" });
+  }
+  const { elsewhere } = model;
+  if (elsewhere === undefined) return finish(model.constrain(request, prompt), model.engine);
+  // Within a budget a schema that is widened would be widened more than it has to be.
+  if (characters <= compileHereCharactersMax && request.policy.relax !== true) {
+    const here = finish(model.constrain(request, prompt, compileHereStepsMax), model.engine, compileHereUnitsMax);
+    // A failure within the budget may be one of the budget: the other thread has all of it, and the last word.
+    if (here.ok) return here;
+  }
+  return elsewhere(request, prompt);
+}
+
+/** The second half: from the encoded form to a grammar of the engine. */
+export function finish(
+  constrained: Result<Constrained, Failure>,
+  engine: Pick<Engine, "compile">,
+  workUnits?: number,
+): Result<Compiled, Failure> {
+  if (!constrained.ok) return constrained;
+  const { constraint, relaxed, stopTokens, thoughts, ir, failureOf } = constrained.value;
+  const rest = { constraint, relaxed, stopTokens, thoughts };
+  if (ir === undefined) return ok({ ...rest, grammar: undefined });
+  const compiled = engine.compile(ir, workUnits);
+  return compiled.ok ? ok({ ...rest, grammar: compiled.value }) : fail(failureOf(compiled.failure));
+}
+
+/** UTF-16 units of all schemas and grammars. */
+function charactersOf({ tools, answer }: Request): number {
+  const answers =
+    answer.kind === "json_schema" ? answer.schema.length : answer.kind === "grammar" ? lengthOf(answer.source) : 0;
+  return tools.reduce(
+    (sum, { parameters, custom }) =>
+      sum + (parameters?.length ?? 0) + (custom?.format === undefined ? 0 : lengthOf(custom.format)),
+    answers,
+  );
+}
+
+function lengthOf(source: GrammarSource): number {
+  switch (source.syntax) {
+    case "choice":
+      return source.texts.reduce((sum, text) => sum + text.length, 0);
+    case "lexicon":
+      return source.words.reduce((sum, word) => sum + word.length, 0);
+    default:
+      return source.text.length;
+  }
+}
