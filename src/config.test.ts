@@ -77,7 +77,7 @@ test.each([
 );
 
 test.each([
-  ["fly", "There is no command 'fly'; there are serve, doctor and help."],
+  ["fly", "There is no command 'fly'; there are serve, check, doctor and help."],
   ["--prot 1", "There is no flag --prot; see tenon help."],
   ["--port", "--port needs a value."],
   ["--port x", "--port takes a whole number from 0 to 65535, not 'x'."],

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { renderUsage } from "citty";
+import { type CheckOptions, readCheck } from "./config/check.ts";
 import { readConfigFile, readLines } from "./config/file.ts";
 import {
   type FlagName,
@@ -18,6 +19,7 @@ import { bodyBytesMax, callsMax, idleTimeoutS, pingMs, queueMax, slotsDefault, s
 /** What the command line, the environment and a config file ask for, in the order in which they win. */
 export type Command =
   | { readonly kind: "serve"; readonly config: Config }
+  | { readonly kind: "check"; readonly options: CheckOptions }
   | { readonly kind: "doctor" }
   | { readonly kind: "print"; readonly text: string };
 
@@ -89,11 +91,13 @@ export async function readCommand(argv: readonly string[], environment: Environm
   const [first, ...others] = argv;
   const named = first !== undefined && !first.startsWith("-");
   const given = named ? others : argv;
+  if (first === "check") return readCheck(others);
   if (first === "help" || given.includes("--help") || given.includes("-h"))
     return ok({ kind: "print", text: await usage() });
   if (given.includes("--version")) return ok({ kind: "print", text: product.version });
   if (first === "doctor") return ok({ kind: "doctor" });
-  if (named && first !== "serve") return fail(`There is no command '${first}'; there are serve, doctor and help.`);
+  if (named && first !== "serve")
+    return fail(`There is no command '${first}'; there are serve, check, doctor and help.`);
   const values = await readValues(given, environment);
   if (!values.ok) return values;
   const config = await toConfig(values.value, environment);
@@ -117,6 +121,7 @@ function usage(): Promise<string> {
     args,
     subCommands: {
       serve: { meta: { description: "Answer requests (the default)" } },
+      check: { meta: { description: "Compile a schema or grammar and say what is enforced" } },
       doctor: { meta: { description: "Check what this machine can do" } },
       help: { meta: { description: "Print this" } },
     },

@@ -33,16 +33,15 @@ export class Vocabulary {
   }
 
   /** Reads a tokenizer.json or a GGUF file. Throws an `Error` with a sentence for the user where the file cannot be used. */
-  static async load(path: string): Promise<Vocabulary> {
+  static async load(path: string, library?: string): Promise<Vocabulary> {
     if (!(await Bun.file(path).exists())) throw new Error(`there is no file ${path}`);
-    return Vocabulary.of(
-      unwrap(path.endsWith(".json") ? jsonTokenizer(path, undeclaredTokens) : ggufTokenizerOf(path)),
-    );
+    const read = path.endsWith(".json") ? jsonTokenizer(path, undeclaredTokens) : ggufTokenizerOf(path);
+    return Vocabulary.of(unwrap(read), library);
   }
 
-  static of(tokenizer: Tokenizer): Vocabulary {
-    const library = unwrap(openLibrary(process.env["TENON_LIBRARY"] || libraryPath()));
-    return new Vocabulary(tokenizer, unwrap(openVocabulary(library, tokenizer.vocabulary)));
+  /** `library`: the path of the native library. */
+  static of(tokenizer: Tokenizer, library = process.env["TENON_LIBRARY"] || libraryPath()): Vocabulary {
+    return new Vocabulary(tokenizer, unwrap(openVocabulary(unwrap(openLibrary(library)), tokenizer.vocabulary)));
   }
 
   /** Tokens. */

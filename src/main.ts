@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Service } from "./api/service.ts";
+import { check } from "./check.ts";
 import { type Config, product, readCommand } from "./config.ts";
 import { diagnose } from "./doctor.ts";
 import { libraryPath } from "./engine/library.ts";
@@ -20,6 +21,13 @@ export async function main(argv: readonly string[], library: string): Promise<vo
       return print(command.value.text);
     case "serve":
       return serve(command.value.config, library);
+    case "check": {
+      const checked = await check(command.value.options, library);
+      if (!checked.ok) return exit(checked.failure, 2);
+      print(checked.value.text);
+      process.exitCode = checked.value.passed ? 0 : 1;
+      return;
+    }
     case "doctor": {
       const { text, healthy } = diagnose(library, modelsFolder(process.env));
       print(text.trimEnd());

@@ -6,6 +6,7 @@ export const typescriptRooms: Rooms = {
   executable: ["engine", "main", "models"],
   main: [
     "api",
+    "check",
     "config",
     "doctor",
     "engine",
@@ -17,6 +18,7 @@ export const typescriptRooms: Rooms = {
     "server",
     "tokenizer",
   ],
+  check: ["config", "constraint", "generation", "grammar", "limits", "tokenizer"],
   doctor: ["engine", "models"],
   server: ["api", "config", "engine", "generate", "generation", "limits", "models"],
   generate: ["config", "dialects", "engine", "generation", "grammar", "limits", "models", "prompt", "tokenizer"],
