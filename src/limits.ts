@@ -173,6 +173,8 @@ export const derivedBytesMax = 1024 * 1024;
 export const blobBytesMax = 128 * 1024 ** 3;
 /** Lines that tell of the progress of one file: a bar moves by half a percent. */
 export const pullProgressSteps = 200;
+/** Bytes of a pulled file that wait for the disk: what keeps a fast line busy, and little beside a model. */
+export const pullAheadBytesMax = 64 * 1024 * 1024;
 /** Models that are pulled at once; each takes a connection and a disk's time. */
 export const pullsMax = 2;
 /** Layers of a model: the deepest published ones have about 130; a damaged file may claim four billion. */

@@ -69,6 +69,64 @@ test("a model is fetched with its progress, checked, and then there", async () =
   expect(store.find("hf.co/own/Tiny-GGUF:Q4_K_M")?.id).toBe("Tiny-Q4_K_M");
 });
 
+/** The same file in the storage that the hub moves large files to: https://huggingface.co/docs/xet/en/download-protocol. */
+function chunkedHub(text: string) {
+  const size = text.length;
+  const oid = sha256Of(text);
+  // Chunks as they are stored: version, 24 bits of length, no compression, 24 bits of length, bytes.
+  const half = Math.ceil(size / 2);
+  const bits = (length: number) => [length & 255, (length >> 8) & 255, length >> 16];
+  const stored = Buffer.concat(
+    [text.slice(0, half), text.slice(half)].map((part) =>
+      Buffer.from([0, ...bits(part.length), 0, ...bits(part.length), ...Buffer.from(part)]),
+    ),
+  );
+  const entry = { type: "file", path: "Tiny-Q8_0.gguf", size, oid: "1", lfs: { oid, size, pointerSize: 130 } };
+  const links = [
+    '<https://huggingface.co/token>; rel="xet-auth"',
+    '<https://cas.example/v1/reconstructions/h>; rel="xet-reconstruction-info"',
+  ];
+  const answers: Readonly<Record<string, () => Response>> = {
+    "/api/models/own/Tiny-GGUF/tree/main": () => Response.json([entry]),
+    "/own/Tiny-GGUF/resolve/main/Tiny-Q8_0.gguf": () =>
+      new Response("{}", {
+        headers: {
+          "content-type": "application/vnd.xet-fileinfo+json",
+          "x-linked-size": String(size),
+          "x-linked-etag": oid,
+          "x-xet-hash": "h",
+          link: links.join(", "),
+        },
+      }),
+    "/token": () => Response.json({ accessToken: "t", exp: 4e9, casUrl: "https://cas.example" }),
+    "/v2/reconstructions/h": () =>
+      Response.json({
+        offset_into_first_range: 0,
+        terms: [{ hash: "x", unpacked_length: size, range: { start: 0, end: 2 } }],
+        xorbs: {
+          x: [
+            {
+              url: "https://cas.example/x",
+              ranges: [{ chunks: { start: 0, end: 2 }, bytes: { start: 0, end: stored.length - 1 } }],
+            },
+          ],
+        },
+      }),
+    "/x": () => new Response(new Uint8Array(stored), { status: 206 }),
+  };
+  const answer = async (input: Parameters<typeof fetch>[0]): Promise<Response> => {
+    const { pathname } = new URL(input instanceof Request ? input.url : String(input));
+    return answers[pathname]?.() ?? new Response(null, { status: 404 });
+  };
+  return { fetch: Object.assign(answer, { preconnect: fetch.preconnect }) };
+}
+
+test("a file in chunks", async () => {
+  const text = "GGUF".repeat(10_000);
+  expect((await pull("own/Tiny-GGUF:Q8_0", chunkedHub(text))).at(-1)).toEqual({ kind: "success" });
+  expect(readFileSync(join(folder, "Tiny-Q8_0.gguf"), "utf8")).toBe(text);
+});
+
 test("every part of a model in parts, by its tag", async () => {
   const hub = hubOf({
     "q8/Tiny-Q8_0-00001-of-00002.gguf": "one",

@@ -4,7 +4,7 @@ import type { ListFileEntry } from "@huggingface/hub";
 import type { Failure } from "../generation/failure.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import type { PullEvent } from "../generation/stored-model.ts";
-import { pullProgressSteps } from "../limits.ts";
+import { pullAheadBytesMax, pullProgressSteps } from "../limits.ts";
 import { writeStream } from "./blobs.ts";
 import { defaultTag, type ModelName } from "./name.ts";
 
@@ -52,7 +52,11 @@ export async function* pullFrom(
       return;
     }
     for (const entry of chosen.value) {
-      const blob = await downloadFile({ ...options, path: entry.path });
+      const blob = await downloadFile({
+        ...options,
+        path: entry.path,
+        parallelDownloads: { maxInFlightBytes: pullAheadBytesMax },
+      });
       if (blob === null) {
         yield { kind: "failure", message: `${repo} has no ${entry.path} any more` };
         return;
