@@ -13,8 +13,7 @@ const Stepper = @import("step.zig").Stepper;
 const json_string = @import("../vocabulary.zig").json_string;
 const mask_room = @import("mask.zig");
 const walk = @import("walk.zig");
-const first_room = @import("first.zig");
-const limits = @import("../limits.zig").grammar;
+const forced_room = @import("forced.zig");
 
 const none = ir.none;
 const Error = error{OutOfMemory};
@@ -214,64 +213,13 @@ pub const Matcher = struct {
     pub fn forced(self: *Matcher, out: []u8) Error!u32 {
         if (self.ended) return 0;
         try self.makeRoom();
-        const length = self.output.items.len;
-        defer self.output.shrinkRetainingCapacity(length);
-        var at: Reached = .{ .state = self.state, .spent = self.spent };
-        var count: u32 = 0;
-        while (count < out.len) {
-            const known = &self.graph.states.items[at.state];
-            if (known.accepts_end or known.edges) break;
-            const byte = try self.onlyByte(at) orelse break;
-            try self.output.append(self.gpa, byte);
-            at = try self.stepFrom(at.state, at.spent, byte);
-            out[count] = byte;
-            count += 1;
-        }
-        return count;
+        return forced_room.bytes(self, out);
     }
 
-    /// Writes tokens that `forced` text would usually be written with into `out` and returns their number: each the longest that fits.
+    /// Writes the tokens that this text would usually be written with into `out` and returns their number.
     pub fn draft(self: *Matcher, out: []u32) Error!u32 {
-        var bytes: [draft_bytes]u8 = undefined;
-        const text = bytes[0..try self.forced(&bytes)];
-        var at: usize = 0;
-        for (out, 0..) |*token, index| {
-            var longest: Longest = .{ .program = self.program };
-            self.program.vocabulary.trie.prefixes(text[at..], &longest);
-            if (longest.token == none) return @intCast(index);
-            token.* = longest.token;
-            at += longest.length;
-        }
-        return @intCast(out.len);
-    }
-
-    fn onlyByte(self: *Matcher, at: Reached) Error!?u8 {
-        var bytes: first_room.ByteSet = .empty;
-        for (self.graph.nodesOf(at.state)) |id| bytes.setUnion(first_room.bytesOf(self.graph, &self.graph.nodes.items[id]));
-        var only: ?u8 = null;
-        var space = false;
-        var all = bytes.iterator(.{});
-        while (all.next()) |index| {
-            const byte: u8 = @intCast(index);
-            const length = self.output.items.len;
-            try self.output.append(self.gpa, byte);
-            const next = try self.stepFrom(at.state, at.spent, byte);
-            self.output.shrinkRetainingCapacity(length);
-            if (next.state == Graph.dead_state) continue;
-            // Inside a character there may be no end of a token; after an ASCII byte its absence means that nothing follows.
-            if (byte < 0x80 and self.graph.states.items[next.state].cost == graph_room.unreachable_cost) continue;
-            switch (byte) {
-                ' ' => space = true,
-                '\t', '\n', '\r' => {},
-                else => if (only == null) {
-                    only = byte;
-                } else return null,
-            }
-        }
-        const last: u8 = if (self.output.getLastOrNull()) |byte| byte else 0;
-        const separates = last == ',' or last == ':';
-        if (space and separates) return ' ';
-        return only;
+        var bytes: [forced_room.draft_bytes]u8 = undefined;
+        return forced_room.tokens(self.program, bytes[0..try self.forced(&bytes)], out);
     }
 
     /// The present, with the readings moved out of it.
@@ -462,10 +410,10 @@ pub const Matcher = struct {
         }
     }
 
-    const Reached = struct { state: StateId, spent: u32 };
+    pub const Reached = struct { state: StateId, spent: u32 };
 
     /// The byte is the output's last.
-    fn stepFrom(self: *Matcher, state: StateId, spent: u32, byte: u8) Error!Reached {
+    pub fn stepFrom(self: *Matcher, state: StateId, spent: u32, byte: u8) Error!Reached {
         const graph = self.graph;
         const transition = try graph.step(state, byte);
         const total = walk.after(spent, transition);
@@ -634,26 +582,6 @@ const Reading = struct {
     spent: u32 = 0,
     /// What the bytes are for that no segment has had yet.
     labels: std.ArrayList(Label) = .empty,
-};
-
-/// More than the tokens of a draft write.
-const draft_bytes = 64;
-
-/// The longest token of a text's beginnings.
-const Longest = struct {
-    program: *const Program,
-    token: u32 = none,
-    length: u32 = 0,
-
-    pub fn found(self: *Longest, entry: u32, length: u32) void {
-        var token = entry;
-        while (token != none) : (token = self.program.vocabulary.twins[token]) {
-            if (self.program.isNamed(token)) continue;
-            self.token = token;
-            self.length = length;
-            return;
-        }
-    }
 };
 
 /// What accepting a token changes.
