@@ -85,6 +85,7 @@ async function measure(
   const { tokenizer, other, log } = setting;
   const all = times();
   const theirs = times();
+  const disagreements = { weAreRight: 0, theyAreRight: 0 };
   const both = times();
   const refused: Record<string, number> = {};
   const counts = { schemas: samples.length, compiled: 0, instances: 0, verified: 0, verifiedWrong: 0 };
@@ -99,7 +100,16 @@ async function measure(
     );
     if (outcome !== undefined && !("error" in outcome)) {
       addTimes(theirs, outcome);
-      if (!("refusal" in ours)) addTimes(both, ours);
+      if (!("refusal" in ours)) {
+        addTimes(both, ours);
+        for (const [index, { valid, text }] of sample.instances.entries()) {
+          const we = ours.verdicts[index]?.end === true;
+          const they = outcome.verdicts[index]?.end === true;
+          if (we === they) continue;
+          disagreements[we === valid ? "weAreRight" : "theyAreRight"]++;
+          log(`differs ${sample.id} ${index}: valid ${valid}, ours ${we}, theirs ${they}: ${text.slice(0, 200)}`);
+        }
+      }
     }
     if ("refusal" in ours) {
       refused[ours.refusal] = (refused[ours.refusal] ?? 0) + 1;
@@ -140,6 +150,8 @@ async function measure(
     llguidance: {
       version: llguidanceVersion,
       compiled: theirs.compileUs.length,
+      /** Instances that one of us accepts and the other does not, by whom the data's own verdict agrees with. */
+      disagreements,
       ...their,
       /** Ours, on the schemas that it compiled, and how many times longer it took. */
       ours: our,
