@@ -142,6 +142,8 @@ pub const grammar = struct {
     pub const work_units = 200_000_000;
     /// Costs in the table of an array that counts: 4 MiB, a thousand counted a thousand times.
     pub const counted_entries = 1 << 20;
+    /// Values of a finite set that are counted where items differ from each other; sets larger than what has to come never run out.
+    pub const domain_values = 1024;
     /// Counters of one object: with the least and most of its members they are weighed together for each member.
     pub const object_counters = 6;
     /// Keys of an object times what they can have counted: a millisecond for each member, 260 keys that count to a thousand.

@@ -104,7 +104,7 @@ pub const Alphabet = struct {
         return least;
     }
 
-    fn costOf(self: *const Alphabet, char: u21) u32 {
+    pub fn costOf(self: *const Alphabet, char: u21) u32 {
         var buffer: [4]u8 = undefined;
         const length = json_string.encodeUtf8(char, &buffer);
         for (buffer[0..length]) |byte| if (!self.writable[byte]) return if (self.escapes_all) @as(u32, if (char > 0xffff) 12 else 6) else unreachable_cost;

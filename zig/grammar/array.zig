@@ -4,6 +4,7 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ir = @import("ir.zig");
 const Counts = @import("counts.zig").Counts;
+const Unique = @import("unique.zig").Unique;
 const spelling = @import("spelling.zig");
 const limits = @import("../limits.zig").grammar;
 
@@ -14,6 +15,8 @@ const unreachable_cost = spelling.unreachable_cost;
 pub const Option = struct {
     value: u32,
     counts: u32,
+    /// What it counts before it is known which of the values it is, in an array without equal items.
+    base: u32,
     /// Of the value; unreachable while it is not known.
     cost: u32 = unreachable_cost,
 };
@@ -32,6 +35,8 @@ pub const Array = struct {
     /// No further than items that can be completed; `none`: unbounded.
     max: u32,
     counts: Counts,
+    /// Of an array without equal items.
+    unique: ?*const Unique = null,
     /// Of `,` and `]`.
     comma_cost: u32,
     close_cost: u32,
@@ -55,6 +60,11 @@ pub const Array = struct {
 
     pub fn options(self: *const Array, index: u32) []const Option {
         return if (index < self.prefix.len) self.prefix[index] else self.rest;
+    }
+
+    /// What may stand at a place, as far as it is written.
+    pub fn places(self: *const Array, index: u32) []const Option {
+        return if (self.unique) |unique| unique.options(index) else self.options(index);
     }
 
     /// Beyond this count all is alike.
@@ -91,14 +101,60 @@ pub const Array = struct {
 
     /// Of an item after so many, and all that follows it; without a comma before it.
     fn firstCost(self: *const Array, count: u32, vector: u32) u32 {
+        if (count >= self.max) return unreachable_cost;
+        return self.leastItem(self.options(count), vector, Following{ .array = self, .count = count + 1 });
+    }
+
+    /// What costs least of some items and what follows each. Of what it can be in an array without equal items, the most counts: it turns
+    /// out when it has ended.
+    fn leastItem(self: *const Array, choices: []const Option, vector: u32, following: anytype) u32 {
         var least = unreachable_cost;
-        if (count >= self.max) return least;
-        for (self.options(count)) |option| {
-            const next = self.counts.add(vector, option.counts) orelse continue;
-            least = @min(least, spelling.add(option.cost, self.costAfter(count + 1, next)));
+        var at: usize = 0;
+        while (at < choices.len) {
+            const first = choices[at];
+            var most: ?u32 = null;
+            while (at < choices.len and choices[at].value == first.value and choices[at].base == first.base) : (at += 1) {
+                const counted = self.counts.add(vector, choices[at].counts) orelse continue;
+                if (following.cost(counted) != unreachable_cost) most = @max(most orelse 0, choices[at].cost);
+                if (self.unique == null) {
+                    at += 1;
+                    break;
+                }
+            }
+            if (most) |own| least = @min(least, spelling.add(own, self.mostAfter(vector, first.base, following)));
         }
         return least;
     }
+
+    fn mostAfter(self: *const Array, vector: u32, base: u32, following: anytype) u32 {
+        var most: u32 = 0;
+        const classes: u5 = if (self.unique) |unique| unique.classes else 0;
+        for (0..@as(usize, classes) + 1) |class| {
+            const bit = if (class == classes) 0 else self.unique.?.bitOf(@intCast(class));
+            const cost = following.cost(self.counts.add(vector, base | bit) orelse continue);
+            if (cost != unreachable_cost) most = @max(most, cost);
+        }
+        return most;
+    }
+
+    const Following = struct {
+        array: *const Array,
+        count: u32,
+
+        fn cost(self: Following, counted: u32) u32 {
+            return self.array.costAfter(self.count, counted);
+        }
+    };
+
+    const Row = struct {
+        costs: []const u32,
+        /// To come back here costs more than to stay.
+        excluded: u32,
+
+        fn cost(self: Row, counted: u32) u32 {
+            return if (counted == self.excluded) unreachable_cost else self.costs[counted];
+        }
+    };
 
     /// From here on every place is like the next one, but for the end.
     fn tailStart(self: *const Array) u32 {
@@ -174,12 +230,10 @@ pub const Array = struct {
         while (vector > 0) {
             vector -= 1;
             var least = if (self.closes(place, vector)) self.close_cost else unreachable_cost;
-            if (next) |following| for (choices) |option| {
-                const counted = self.counts.add(vector, option.counts) orelse continue;
-                // To come back to where it was costs more than to stay there.
-                if (following.ptr == row.ptr and counted == vector) continue;
-                least = @min(least, spelling.add(spelling.add(self.comma_cost, option.cost), following[counted]));
-            };
+            if (next) |costs| {
+                const following: Row = .{ .costs = costs, .excluded = if (costs.ptr == row.ptr) vector else none };
+                least = @min(least, spelling.add(self.comma_cost, self.leastItem(choices, vector, following)));
+            }
             row[vector] = least;
         }
     }

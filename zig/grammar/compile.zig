@@ -27,6 +27,10 @@ const Literal = program_room.Literal;
 const Option = program_room.Option;
 const Counts = @import("counts.zig").Counts;
 const array_room = @import("array.zig");
+const domains = @import("domains.zig");
+const unique_room = @import("unique.zig");
+const Unique = unique_room.Unique;
+const Patterns = @import("patterns.zig").Patterns;
 const Object = program_room.Object;
 const object_room = @import("object.zig");
 const loop_room = @import("loop.zig");
@@ -579,12 +583,15 @@ const Compiler = struct {
     }
 
     fn compileArray(self: *Compiler, array: ir.Array, style: ir.Style.Spelling) ir.Error!Case {
-        if (array.unique) return self.unbuilt();
         const prefix = try self.arena.alloc([]const Option, array.prefix.len);
         for (prefix, array.prefix) |*place, options| place.* = try self.optionsOf(options, style);
+        const rest = try self.optionsOf(array.rest, style);
+        const unique: ?*Unique = if (array.unique and array.items_max > 1) try self.arena.create(Unique) else null;
+        if (unique) |known| known.* = .{ .prefix = try self.arena.dupe([]const Option, prefix), .rest = rest };
         return .{ .array = .{
             .prefix = prefix,
-            .rest = try self.optionsOf(array.rest, style),
+            .rest = rest,
+            .unique = unique,
             .min = array.items_min,
             .max = array.items_max,
             .counts = try self.countsOf(array.counters),
@@ -596,7 +603,7 @@ const Compiler = struct {
     fn optionsOf(self: *Compiler, options: []const ir.Option, style: ir.Style.Spelling) ir.Error![]const Option {
         try self.budget.spend(options.len);
         const list = try self.arena.alloc(Option, options.len);
-        for (list, options) |*option, source| option.* = .{ .value = valueId(source.value, style), .counts = source.counts };
+        for (list, options) |*option, source| option.* = .{ .value = valueId(source.value, style), .counts = source.counts, .base = source.counts };
         return list;
     }
 
@@ -610,7 +617,24 @@ const Compiler = struct {
         for (@constCast(options)) |*option| option.cost = self.values[option.value].cost;
     }
 
+    /// Its items are scalars, whose costs are known before those of arrays.
+    fn prepareUnique(self: *Compiler, array: *array_room.Array) ir.Error!void {
+        var patterns: Patterns = try .create(self.gpa, self.patterns.items);
+        defer patterns.deinit();
+        const tables: domains.Tables = .{
+            .program = self.program,
+            .cases = self.cases.items,
+            .texts = self.texts.items,
+            .numbers = self.numbers.items,
+            .patterns = &patterns,
+            .budget = self.budget,
+        };
+        try unique_room.prepare(self.arena, self.scratch, self.gpa, &tables, &self.speller, self.values, self.value_cases, array);
+    }
+
     fn refreshArray(self: *Compiler, array: *const array_room.Array) ir.Error!void {
+        // What the items of this one cost depends on more than their values.
+        if (array.unique != null) return;
         try self.budget.spend(array.prefix.len);
         for (array.prefix) |place| self.refresh(place);
         self.refresh(array.rest);
@@ -716,12 +740,17 @@ const Compiler = struct {
             },
             .among => |texts| return spelling.add(program.prices.quote, self.texts.items[texts].node_cost[Texts.root]),
             .pattern => |pattern| return spelling.add(spelling.add(program.prices.quote, program.prices.quote), self.patterns.items[pattern].cost),
-            .array => |array| {
+            .array => |*of| {
+                if (of.unique) |unique| if (!unique.prepared) try self.prepareUnique(of);
+                const array = of.*;
                 if (array.closes(0, Counts.zero)) return self.speller.cost("[]");
                 try self.refreshArray(&array);
                 var priced = array;
                 try priced.finish(self.scratch, self.budget);
-                return spelling.add(try self.speller.cost("["), priced.openCost());
+                const rest = priced.openCost();
+                // Many items without equals take longer ones; see Tracks.scaled.
+                const scaled = if (array.unique == null or rest == unreachable_cost) rest else spelling.times(1 + (rest +| 1) / domains.few, rest);
+                return spelling.add(try self.speller.cost("["), scaled);
             },
             .object => |*object| {
                 try self.refreshObject(object);
@@ -803,6 +832,12 @@ const Compiler = struct {
                         try array.finish(self.arena, self.budget);
                         for (@constCast(array.prefix)) |*place| place.* = possible(place.*);
                         array.rest = possible(array.rest);
+                        if (array.unique) |unique| {
+                            for (unique.prefix) |place| self.refresh(place);
+                            self.refresh(unique.rest);
+                            for (@constCast(unique.prefix)) |*place| place.* = possible(place.*);
+                            @constCast(unique).rest = possible(unique.rest);
+                        }
                     },
                     .object => |*object| try self.finishObject(object),
                     else => {},

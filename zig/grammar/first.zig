@@ -14,7 +14,7 @@ pub const ByteSet = std.bit_set.Static(256);
 pub fn bytesOf(graph: *const Graph, node: *const Node) ByteSet {
     const program = graph.program;
     return switch (node.kind) {
-        .end, .token, .any_token, .sequence, .repeat, .record, .record_next => .empty,
+        .end, .token, .any_token, .sequence, .repeat, .record, .record_next, .array_item => .empty,
         .bytes => one(program.nodes[node.a].bytes.text, node.b),
         .marker => one(program.nodes[node.a].marker.bytes.text, node.b),
         .literal => one(@as(program_room.Literal, @fromBackingInt(node.a)).text(), node.b),
@@ -46,7 +46,7 @@ pub fn bytesOf(graph: *const Graph, node: *const Node) ByteSet {
         .object_comma => of("\"").unionWith(spaces),
         .array_open => open: {
             var begins: ByteSet = .empty;
-            for (program.cases[node.a].array.options(0)) |option| begins.setUnion(valueBytes(program, option.value));
+            for (program.cases[node.a].array.places(0)) |option| begins.setUnion(valueBytes(program, option.value));
             break :open begins.unionWith(of("]")).unionWith(spaces);
         },
         .array_after => of(",]").unionWith(spaces),
@@ -78,7 +78,7 @@ pub fn alike(graph: *const Graph, ids: []const u32, byte: u8) ?ByteSet {
 
 fn alikeBytes(graph: *const Graph, node: *const Node) ByteSet {
     if (node.c != 0) return .empty;
-    if (node.kind == .string) return plain;
+    if (node.kind == .string) return if (node.d == 0) plain else graph.tracks.bytesAway(graph, node.d).intersectWith(plain);
     if (node.kind != .object_key) return .empty;
     // Away from every known key.
     const register = graph.registers.get(node.a);

@@ -10,6 +10,7 @@ const alphabet_room = @import("alphabet.zig");
 const Patterns = @import("patterns.zig").Patterns;
 const Seen = @import("seen.zig").Seen;
 const Texts = @import("texts.zig").Texts;
+const unique_room = @import("unique.zig");
 
 const none = graph_room.none;
 const unreachable_cost = spelling.unreachable_cost;
@@ -33,10 +34,32 @@ pub const Known = struct {
     /// None are declared.
     texts: ?*const Texts,
     seen: *const Seen,
+    /// The declared ones need not be different, as long as their class is allowed, and the others only if theirs is.
+    classes: ?Classes = null,
 
+    pub const Classes = struct { of_entry: []const u5, allowed: u32 };
+
+    /// Whether a text may not end here.
     pub fn ends(self: Known, place: Place) bool {
-        if (place.declared != none) if (self.texts) |texts| if (texts.nodes[place.declared].entry != none) return true;
-        return self.seen.ends(place.seen);
+        if (self.seen.ends(place.seen)) return true;
+        if (self.classes) |classes| return classes.allowed >> self.classOf(place) & 1 == 0;
+        return self.entryOf(place) != none;
+    }
+
+    /// The class of a text that ends here.
+    pub fn classOf(self: Known, place: Place) u5 {
+        const entry = self.entryOf(place);
+        return if (entry == none) unique_room.uncounted else self.classes.?.of_entry[entry];
+    }
+
+    fn entryOf(self: Known, place: Place) u32 {
+        const texts = self.texts orelse return none;
+        return if (place.declared == none) none else texts.nodes[place.declared].entry;
+    }
+
+    fn isFree(self: Known) bool {
+        const classes = self.classes orelse return true;
+        return classes.allowed >> unique_room.uncounted & 1 != 0;
     }
 
     pub fn after(self: Known, place: Place, byte: u8) Place {
@@ -96,6 +119,7 @@ pub const Fresh = struct {
         while (self.frames.pop()) |frame| {
             if (frame.cost >= best) continue;
             if (frame.place.isAway()) {
+                if (!known.isFree()) continue;
                 best = @min(best, add(frame.cost, try costAt(graph, frame.machine, frame.at)));
                 continue;
             }
@@ -105,7 +129,7 @@ pub const Fresh = struct {
                     continue;
                 }
                 try self.listChars(graph.gpa, known, frame.place);
-                best = @min(best, add(frame.cost, try costWithout(graph, frame.machine, self.chars.items)));
+                if (known.isFree()) best = @min(best, add(frame.cost, try costWithout(graph, frame.machine, self.chars.items)));
                 for (self.chars.items) |char| {
                     const next = try afterChar(graph, frame.machine, char) orelse continue;
                     const written = add(frame.cost, writtenCost(graph, char, style));

@@ -13,6 +13,9 @@ const Program = program_room.Program;
 const registers_room = @import("registers.zig");
 const Registers = registers_room.Registers;
 const record_room = @import("record.zig");
+const unique_room = @import("unique.zig");
+const Seen = @import("seen.zig").Seen;
+const Tracks = unique_room.Tracks;
 const spelling = @import("spelling.zig");
 const Stepper = @import("step.zig").Stepper;
 const first_room = @import("first.zig");
@@ -47,6 +50,7 @@ pub const Kind = enum(u8) {
     record_next,
     /// Text that matches. a: state of its pattern, c: json_string.State inside a character.
     regex,
+    // Scalars in an array without equal items have their track in d.
     /// Before a JSON value. a: value, b: `Space`.
     value,
     /// a: literal, b: bytes read.
@@ -73,8 +77,12 @@ pub const Kind = enum(u8) {
     object_comma,
     /// After `[`. a: case.
     array_open,
-    /// After an item, or waiting for it. a: case, b: items, as far as they count, c: what they counted.
+    /// After an item, or waiting for it. a: case, b: items, as far as they count, c: what they counted, d: in an array without equal items,
+    /// the set of values that were there, with the bits of unique.zig.
     array_after,
+    /// Waits for an item unlike all others. a: case, b: items with it, as far as they count, c: what they count without what is only known
+    /// at its end, d: as of array_after.
+    array_item,
 
     pub fn isJson(self: Kind) bool {
         return @backingInt(self) >= @backingInt(Kind.value);
@@ -148,9 +156,11 @@ pub const State = struct {
     bounded: bool = false,
     /// Some node is in a list of texts.
     texts: bool = false,
-    /// A key begins in an object with a key that is not known yet.
+    /// A key begins in an object with a key that is not known yet, or an item beside one that is not.
     uncertain: bool = false,
-    /// A key that was not declared has just ended: see Stepper.resolve.
+    /// What finishing costs depends on a text that is not known yet: `cost` is enough, but may be too much.
+    rough: bool = false,
+    /// A key that was not declared, or an item that has to differ from others, has just ended: see Stepper.resolve.
     unresolved: bool = false,
 };
 
@@ -186,6 +196,7 @@ pub const Graph = struct {
     rows: std.ArrayList([256]u32) = .empty,
     registers: Registers = .{},
     record_sets: record_room.Sets = .{},
+    tracks: Tracks = .{},
     patterns: Patterns,
     stepper: Stepper = .{},
     memos: Memos = .{},
@@ -224,6 +235,7 @@ pub const Graph = struct {
         self.rows.deinit(gpa);
         self.registers.deinit(gpa);
         self.record_sets.deinit(gpa);
+        self.tracks.deinit(gpa);
         self.patterns.deinit();
         self.stepper.deinit(gpa);
         self.memos.deinit(gpa);
@@ -243,7 +255,10 @@ pub const Graph = struct {
         self.rows.clearRetainingCapacity();
         self.memos.clear(self.gpa);
         self.after_texts.clearRetainingCapacity();
-        if (self.registers.all.items.len == 0) try self.registers.begin(self.gpa);
+        if (self.registers.all.items.len == 0) {
+            try self.registers.begin(self.gpa);
+            try self.tracks.begin(self.gpa);
+        }
         // Set 0 is empty: the end has no parents.
         try self.sets.append(self.gpa, .{ .start = 0, .len = 0, .cost = 0 });
         try self.states.append(self.gpa, .{ .start = 0, .len = 0, .cost = unreachable_cost });
@@ -443,7 +458,8 @@ pub const Graph = struct {
         if (node.cost == unreachable_cost) {
             const inside = switch (node.kind) {
                 .bytes, .marker => node.b > 0,
-                .text, .string, .among => true,
+                .text => true,
+                .string, .among => node.d == 0 or node.c != 0,
                 .texts => node.b != self.program.dawgs[node.a].root,
                 .regex, .pattern, .object_other => node.c != 0,
                 .object_key => registers_room.keyLeads(self, &node),
@@ -540,6 +556,15 @@ pub const Graph = struct {
                     state.bounded = state.bounded or node.d != 0;
                     state.edges = state.edges or self.program.nodes[node.a].text.controls;
                 },
+                .value, .literal, .number, .string, .among, .pattern => if (node.d != 0) {
+                    const known = self.tracks.knowledgeOf(self, node);
+                    state.uncertain = state.uncertain or known == .nothing;
+                    state.rough = state.rough or known == .possible;
+                },
+                .array_after => {
+                    state.unresolved = state.unresolved or node.d & unique_room.unresolved_bit != 0;
+                    state.uncertain = state.uncertain or node.d & unique_room.doubtful_bit != 0;
+                },
                 .object_key, .object_other => state.uncertain = state.uncertain or self.registers.get(node.a).unresolved,
                 .object_colon => state.unresolved = state.unresolved or self.registers.get(node.a).unresolved,
                 else => {},
@@ -580,20 +605,12 @@ pub const Graph = struct {
             .any_token => 1,
             .record, .record_next => program.nodes[node.a].record.cost(program.node_costs, self.record_sets.get(node.b), node.kind == .record_next),
             .regex => try self.patterns.costInside(node.a, @bitCast(node.c)),
-            .pattern => spelling.add(try self.patterns.costInside(node.a, @bitCast(node.c)), program.prices.quote),
-            .value => program.values[node.a].cost,
-            .literal => program.literal_costs[node.a][node.b],
-            .number => program.numbers[node.a].cost[node.b],
-            .string => spelling.add(self.stringCost(node.a, @bitCast(node.c)), program.prices.quote),
-            .among => among: {
-                const state: json_string.State = @bitCast(node.c);
-                const texts = &program.texts[node.a];
-                if (@backingInt(state.phase) < json_string.utf8_phases) break :among texts.node_cost[node.b];
-                const first, const last = texts.range(node.b);
-                var least = unreachable_cost;
-                for (first..last) |index| least = @min(least, texts.costFrom(@intCast(index), node.b, state, self.style(node).spelling));
-                break :among least;
-            },
+            .value => try self.tracks.valueCost(self, node.d, node.a, self.style(node).spelling),
+            .literal => if (self.tracks.endLiteral(self, node.d, @fromBackingInt(node.a)) == null) unreachable_cost else program.literal_costs[node.a][node.b],
+            .number => try self.tracks.numberCost(self, node.d, node.a, @intCast(node.b)),
+            .string => try self.tracks.stringCost(self, node.d, node.a, node.b, @bitCast(node.c), self.style(node).spelling),
+            .among => try self.tracks.amongCost(self, node.d, node.a, node.b, @bitCast(node.c), self.style(node).spelling),
+            .pattern => try self.tracks.patternCost(self, node.d, node.a, @bitCast(node.c)),
             .object_open => open: {
                 const registers = self.registers.get(node.a);
                 break :open if (registers.closes) program.prices.brace else registers.start_cost;
@@ -603,8 +620,17 @@ pub const Graph = struct {
             .object_colon => spelling.add(spelling.add(program.colon_cost, program.values[node.b].cost), self.registers.get(node.a).after_cost),
             .object_after => self.registers.get(node.a).after_cost,
             .object_comma => self.registers.get(node.a).start_cost,
-            .array_open => program.cases[node.a].array.openCost(),
-            .array_after => program.cases[node.a].array.costAfter(node.b, node.c),
+            .array_open => open: {
+                const array = &program.cases[node.a].array;
+                const cost = array.openCost();
+                break :open if (array.unique == null) cost else Tracks.scaled(self, cost, Seen.empty, 1);
+            },
+            .array_after => after: {
+                const array = &program.cases[node.a].array;
+                const cost = array.costAfter(node.b, node.c);
+                break :after if (array.unique == null) cost else Tracks.scaled(self, cost, unique_room.seenOf(node.d), 0);
+            },
+            .array_item => Tracks.waitingCost(self, node),
         };
     }
 

@@ -71,11 +71,13 @@ pub const Group = struct {
             .string, .object_key, .pattern => graph.style(node).spelling == .spec,
             else => return null,
         };
-        if (node.kind == .pattern) return .{ .spelling = .spec, .needed = 0, .allowed = none, .known = false, .pattern = node.a };
+        if (node.kind == .pattern) return if (node.d != 0) null else .{ .spelling = .spec, .needed = 0, .allowed = none, .known = false, .pattern = node.a };
         if (!graph.program.escapes) return null;
         if (node.kind == .string) {
             if (node.b == 0) return null;
-            return .{ .spelling = if (spec) .spec else .plain, .needed = node.a, .allowed = node.b, .known = false };
+            // Beside strings that were there, all that stays inside is allowed only where there is a way on from everywhere.
+            if (node.d != 0 and (node.b != none or !graph.tracks.isFree(node.d))) return null;
+            return .{ .spelling = if (spec) .spec else .plain, .needed = node.a, .allowed = node.b, .known = node.d != 0 };
         }
         if (!graph.registers.get(node.a).extras_open) return null;
         return .{
@@ -233,7 +235,7 @@ fn startFromAway(graph: *Graph, state: StateId, sink: anytype) Error!?walk.ByteS
     return differing;
 }
 
-/// The state with every key away from all known ones.
+/// The state with every key, and every string, away from all known ones.
 fn awayState(graph: *Graph, state: StateId) Error!StateId {
     const ids = &graph.memos.ids;
     ids.clearRetainingCapacity();
@@ -243,7 +245,7 @@ fn awayState(graph: *Graph, state: StateId) Error!StateId {
         if (node.kind == .object_key) {
             node.b = none;
             node.d = Seen.empty;
-        }
+        } else if (node.kind == .string) node.d = 0;
         if (try graph.internNode(node)) |id| try ids.append(graph.gpa, id);
     }
     return graph.internState(ids.items);
@@ -337,7 +339,9 @@ fn Limited(comptime Verifier: type) type {
         verifier: Verifier,
 
         pub fn reach(self: *@This(), node: *const Trie.Node, state: StateId) Error!void {
-            return self.found(node.entry, self.graph.states.items[state].cost);
+            const known = &self.graph.states.items[state];
+            if (known.rough and !isWithin(known.cost, self.limit)) return self.uncertain(node.entry);
+            return self.found(node.entry, known.cost);
         }
 
         pub fn found(self: *@This(), entry: u32, cost: u32) Error!void {
@@ -380,8 +384,11 @@ fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, ve
         return addState(graph, group.state, .closing, spent, limit, out, verifier);
     if (closed == Graph.dead_state) return;
     const memo = try memoOf(graph, closed, .suffixes);
-    if (memo.tangled or limit < memo.cost_max or memo.verify.len > 0) return addState(graph, group.state, .closing, spent, limit, out, verifier);
+    if (memo.tangled or limit < memo.cost_max) return addState(graph, group.state, .closing, spent, limit, out, verifier);
     for (memo.list) |suffix| addSuffix(spelled, kind, suffix, out);
+    for (memo.verify) |suffix| for (spelled.closed[spelled.offsets[suffix]..spelled.offsets[suffix + 1]]) |token| {
+        if (try verifier.allowed(token.token, limit)) words.set(out, token.token);
+    };
     for (memo.late) |late| {
         if (spent + late.spent > memo.whitespace_max) break;
         addSuffix(spelled, kind, late.entry, out);
@@ -397,7 +404,7 @@ fn addPattern(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, v
     const parts = try pattern_mask.of(graph, group.kind.pattern);
     const after = try memoOf(graph, closed, .suffixes);
     const dear = try pattern_mask.cost(graph, parts, group.state, group.kind.pattern);
-    if (dear == null or after.tangled or after.verify.len > 0 or limit < @max(dear.?, after.cost_max, graph.states.items[closed].cost)) {
+    if (dear == null or after.tangled or limit < @max(dear.?, after.cost_max, graph.states.items[closed].cost)) {
         return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
     }
     const allowed = &graph.memos.suffixes;
@@ -414,6 +421,10 @@ fn addPattern(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, v
         if (memo.bits.len > 0) words.orInto(out, memo.bits);
         for (memo.list) |token| words.set(out, token);
         for (memo.closings) |closing| if (words.isSet(allowed.items, closing.suffix)) words.set(out, closing.token);
+        if (after.verify.len > 0) for (memo.closings) |closing| {
+            if (std.mem.findScalar(u32, after.verify, closing.suffix) == null) continue;
+            if (try verifier.allowed(closing.token, limit)) words.set(out, closing.token);
+        };
     }
 }
 

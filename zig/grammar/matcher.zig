@@ -10,6 +10,7 @@ const StateId = graph_room.StateId;
 const Transition = graph_room.Transition;
 const Program = @import("program.zig").Program;
 const Stepper = @import("step.zig").Stepper;
+const Tracks = @import("unique.zig").Tracks;
 const json_string = @import("../vocabulary.zig").json_string;
 const mask_room = @import("mask.zig");
 const walk = @import("walk.zig");
@@ -420,11 +421,16 @@ pub const Matcher = struct {
         var next: StateId = transition.state;
         if (transition.whitespace != 0 and transition.whitespace != Transition.reset) next = try graph.withinWhitespace(next, total);
         if (graph.states.items[next].unresolved) {
-            var key: std.ArrayList(u8) = .empty;
-            defer key.deinit(self.gpa);
-            const complete = try json_string.decode(self.gpa, &key, lastKey(self.output.items), .spec);
-            std.debug.assert(complete);
-            next = try graph.stepper.resolve(graph, next, key.items);
+            var text: std.ArrayList(u8) = .empty;
+            defer text.deinit(self.gpa);
+            var item: std.ArrayList(u8) = .empty;
+            defer item.deinit(self.gpa);
+            if (byte == '"') {
+                const complete = try json_string.decode(self.gpa, &text, lastKey(self.output.items), .spec);
+                std.debug.assert(complete);
+            }
+            try Tracks.keyOf(self.gpa, &item, if (byte == '"') text.items else lastScalar(self.output.items), byte == '"');
+            next = try graph.stepper.resolve(graph, next, text.items, item.items);
         }
         return .{ .state = next, .spent = total };
     }
@@ -684,7 +690,17 @@ fn limitOf(tokens_left: u32) u32 {
     return if (tokens_left == unlimited) unlimited else tokens_left - 1;
 }
 
-/// The inside of the key that has just been closed by the output's last byte: in it no quote stands without a backslash, and before its
+/// The number or literal that ends with the output's last byte, which other bytes of JSON stand before.
+fn lastScalar(output: []const u8) []const u8 {
+    var start = output.len;
+    while (start > 0) : (start -= 1) switch (output[start - 1]) {
+        '0'...'9', 'a'...'z', 'E', '.', '+', '-' => {},
+        else => break,
+    };
+    return output[start..];
+}
+
+/// The inside of the string that has just been closed by the output's last byte: in it no quote stands without a backslash, and before its
 /// opening quote there is never one.
 fn lastKey(output: []const u8) []const u8 {
     const end = output.len - 1;

@@ -63,7 +63,7 @@ const Words = struct {
     };
 };
 
-const Feature = enum { mixed, counters, members, classes };
+const Feature = enum { mixed, counters, members, classes, unique };
 
 /// Random grammars, small enough that everything about them can be tried.
 const Maker = struct {
@@ -79,10 +79,15 @@ const Maker = struct {
     key_regexes: []const u32 = &.{},
 
     fn make(self: *Maker) !ir.Ir {
-        const count = self.random.intRangeAtMost(u32, 1, 5);
+        const count = self.random.intRangeAtMost(u32, if (self.feature == .unique) 2 else 1, 5);
         for (0..count) |_| {
             const cases = try self.arena.alloc(ir.Case, self.below(4));
-            for (cases) |*case| case.* = if (self.values.items.len == 0 and self.feature != .mixed) try self.featureCase(count) else try self.randomCase(count);
+            for (cases) |*case| case.* = if (self.values.items.len == 0 and self.feature != .mixed)
+                try self.featureCase(count)
+            else if (self.feature == .unique)
+                try self.scalar()
+            else
+                try self.randomCase(count);
             try self.values.append(self.arena, .{ .origin = @intCast(self.values.items.len), .cases = cases });
         }
         const root = if (self.below(3) == 0) try self.frame() else try self.add(.{ .json = .{ .value = 0, .style = self.style } });
@@ -200,6 +205,17 @@ const Maker = struct {
                 result.rest = try self.options(values, result.counters.len);
                 break :counters .{ .array = result };
             },
+            .unique => unique: {
+                // Places of few values, which the values after the first are for.
+                var result = try self.array(values);
+                result.unique = true;
+                result.counters = try self.counters(self.below(2) * self.below(2), true);
+                for (@constCast(result.prefix)) |*place| place.* = try self.options(values, result.counters.len);
+                result.rest = if (self.below(4) == 0) &.{} else try self.options(values, result.counters.len);
+                for (result.prefix) |place| self.onlyScalars(place, values);
+                self.onlyScalars(result.rest, values);
+                break :unique .{ .array = result };
+            },
             .classes => classes: {
                 const counted = self.random.boolean();
                 const list = try self.counters(if (counted) self.below(2) else 0, false);
@@ -258,6 +274,29 @@ const Maker = struct {
     fn addRegex(self: *Maker, item: ir.Regex) !u32 {
         try self.regexes.append(self.arena, item);
         return @intCast(self.regexes.items.len - 1);
+    }
+
+    fn onlyScalars(self: *Maker, place: []const ir.Option, values: u32) void {
+        for (@constCast(place)) |*option| option.value = 1 + self.random.uintLessThan(u32, values - 1);
+    }
+
+    /// Few values, so that they run out.
+    fn scalar(self: *Maker) !ir.Case {
+        return switch (self.below(8)) {
+            0 => .null,
+            1 => .true,
+            2, 3 => .{ .number = number: {
+                const low = ([_]i32{ 0, 1, 9, 10, -2 })[self.below(5)];
+                break :number .{
+                    .integer = true,
+                    .low = .{ .decimal = try self.arena.print("{d}", .{low}), .exclusive = false },
+                    .high = .{ .decimal = try self.arena.print("{d}", .{low + @as(i32, @intCast(self.below(4)))}), .exclusive = false },
+                };
+            } },
+            4, 5 => .{ .string = .{ .among = try self.texts() } },
+            6 => .{ .string = .{ .length_min = @intCast(self.below(2)), .length_max = @intCast(self.below(3)) } },
+            else => .{ .string = .{ .length_min = @intCast(self.below(2)) } },
+        };
     }
 
     fn array(self: *Maker, values: u32) !ir.Array {
@@ -488,6 +527,10 @@ test "members that are counted" {
 
 test "classes of keys" {
     try compare(.classes);
+}
+
+test "items that differ" {
+    try compare(.unique);
 }
 
 test "items that are counted" {

@@ -15,6 +15,8 @@ const Transition = graph_room.Transition;
 const Patterns = @import("patterns.zig").Patterns;
 const Object = @import("object.zig").Object;
 const registers_room = @import("registers.zig");
+const unique_room = @import("unique.zig");
+const Tracks = unique_room.Tracks;
 const Counts = @import("counts.zig").Counts;
 const Texts = @import("texts.zig").Texts;
 
@@ -36,11 +38,12 @@ pub const Stepper = struct {
 
     const slot_count = 1024;
     const Slot = struct { generation: u32 = 0, result: u32 = 0 };
-    const Finish = struct { parents: u32, whitespace: u32 };
+    /// `class`: of an item in an array without equal ones.
+    const Finish = struct { parents: u32, whitespace: u32, class: u5 = unique_room.uncounted };
     const Task = union(enum) {
         enter: struct { node: u32, channel: ir.Channel, parents: u32 },
         finish: Finish,
-        @"resume": struct { node: u32, whitespace: u32 },
+        @"resume": struct { node: u32, done: Finish },
         emit: Node,
     };
 
@@ -111,8 +114,9 @@ pub const Stepper = struct {
         return text.controls and graph.program.vocabulary.kinds[token] == .control and std.mem.findScalar(u32, text.until, token) == null;
     }
 
-    /// The state after a key that was not declared, once its text is known.
-    pub fn resolve(self: *Stepper, graph: *Graph, state: StateId, text: []const u8) Error!StateId {
+    /// The state after a key that was not declared, or after an item unlike all others, once it is known: `text` decoded, if it is a string,
+    /// and the key of the item's value.
+    pub fn resolve(self: *Stepper, graph: *Graph, state: StateId, text: []const u8, item: []const u8) Error!StateId {
         self.ids.clearRetainingCapacity();
         const known = graph.states.items[state];
         for (known.start..known.start + known.len) |at| {
@@ -120,6 +124,9 @@ pub const Stepper = struct {
             var node = graph.nodes.items[id];
             if (node.kind == .object_colon and graph.registers.get(node.a).unresolved) {
                 node.a = try graph.registers.resolve(graph, node.a, text);
+                id = try graph.internNode(node) orelse continue;
+            } else if (node.kind == .array_after and node.d & unique_room.unresolved_bit != 0) {
+                node.d = try graph.registers.seen.insert(graph.gpa, unique_room.seenOf(node.d), item);
                 id = try graph.internNode(node) orelse continue;
             }
             try self.ids.append(graph.gpa, id);
@@ -185,7 +192,7 @@ pub const Stepper = struct {
             .enter => |entry| try self.enter(graph, entry.node, entry.channel, entry.parents),
             .finish => |done| {
                 const seen = for (self.finished.items) |known| {
-                    if (known.parents == done.parents and known.whitespace == done.whitespace) break true;
+                    if (known.parents == done.parents and known.whitespace == done.whitespace and known.class == done.class) break true;
                 } else false;
                 if (seen) continue;
                 try self.finished.append(graph.gpa, done);
@@ -193,10 +200,10 @@ pub const Stepper = struct {
                 var at = items.len;
                 while (at > 0) {
                     at -= 1;
-                    try self.tasks.append(graph.gpa, .{ .@"resume" = .{ .node = items[at], .whitespace = done.whitespace } });
+                    try self.tasks.append(graph.gpa, .{ .@"resume" = .{ .node = items[at], .done = done } });
                 }
             },
-            .@"resume" => |parent| try self.goOn(graph, parent.node, parent.whitespace),
+            .@"resume" => |parent| try self.goOn(graph, parent.node, parent.done),
         };
     }
 
@@ -204,8 +211,13 @@ pub const Stepper = struct {
         try self.tasks.append(graph.gpa, .{ .finish = .{ .parents = parents, .whitespace = whitespace } });
     }
 
+    /// Finishes a scalar; `class` is null if it may not be the item that it is.
+    fn finishItem(self: *Stepper, graph: *Graph, node: Node, class: ?u5) Error!void {
+        try self.tasks.append(graph.gpa, .{ .finish = .{ .parents = node.parents, .whitespace = node.whitespace, .class = class orelse return } });
+    }
+
     /// A waiting node goes on after its child.
-    fn goOn(self: *Stepper, graph: *Graph, id: u32, whitespace: u32) Error!void {
+    fn goOn(self: *Stepper, graph: *Graph, id: u32, done: Finish) Error!void {
         const node = graph.nodes.items[id];
         switch (node.kind) {
             .end => try self.emit(graph, node),
@@ -220,7 +232,16 @@ pub const Stepper = struct {
             },
             .object_after, .array_after => {
                 var top = node;
-                top.whitespace = whitespace;
+                top.whitespace = done.whitespace;
+                try self.emit(graph, top);
+            },
+            .array_item => {
+                var top = node;
+                top.kind = .array_after;
+                top.c = Tracks.countedAfter(graph, &node, done.class) orelse return;
+                top.d = node.d | unique_room.unresolved_bit;
+                if (node.d & unique_room.unresolved_bit != 0) top.d |= unique_room.doubtful_bit;
+                top.whitespace = done.whitespace;
                 try self.emit(graph, top);
             },
             else => unreachable,
@@ -331,30 +352,38 @@ pub const Stepper = struct {
         const program = graph.program;
         switch (node.kind) {
             .end, .token, .any_token => {},
-            .sequence, .repeat, .record, .record_next => unreachable,
+            .sequence, .repeat, .record, .record_next, .array_item => unreachable,
             .texts => {
                 const next = program.dawgs[node.a].child(node.b, byte);
                 if (next != none) try self.emitTexts(graph, node, next);
             },
             .bytes => try self.readText(graph, node, byte, program.nodes[node.a].bytes.text),
             .marker => try self.readText(graph, node, byte, program.nodes[node.a].marker.bytes.text),
-            .literal => try self.readText(graph, node, byte, @as(program_room.Literal, @fromBackingInt(node.a)).text()),
+            .literal => {
+                const literal: program_room.Literal = @fromBackingInt(node.a);
+                if (literal.text()[node.b] != byte) return;
+                if (node.b + 1 == literal.text().len) return self.finishItem(graph, node, graph.tracks.endLiteral(graph, node.d, literal));
+                var next = node;
+                next.b += 1;
+                try self.emit(graph, next);
+            },
             .text => try self.readFree(graph, node, byte),
             .regex => switch (try graph.patterns.read(node.a, @bitCast(node.c), byte)) {
                 .dead, .close => {},
                 .inside => |next| try self.emitRegex(graph, node, next.state, @bitCast(next.at)),
             },
-            .value => if (isSpace(byte)) try self.readSpace(graph, node, byte) else try self.begin(graph, node.a, byte, &node, node.parents),
+            .value => if (isSpace(byte)) try self.readSpace(graph, node, byte) else try self.begin(graph, node.a, byte, &node, .{ .parents = node.parents, .track = node.d }),
             .number => {
                 const next = program.numbers[node.a].step(@intCast(node.b), byte) orelse return;
-                try self.emitNumber(graph, node, node.a, next);
+                try self.emitNumber(graph, node, node.a, next, byte);
             },
             .string => try self.readString(graph, node, byte),
             .pattern => switch (try graph.patterns.read(node.a, @bitCast(node.c), byte)) {
                 .dead => {},
-                .close => if (graph.patterns.accepts(node.a)) try self.finish(graph, node.parents, node.whitespace),
+                .close => if (graph.patterns.accepts(node.a)) try self.finishItem(graph, node, graph.tracks.endString(graph, node.d)),
                 .inside => |next| {
                     var inside = node;
+                    inside.d = try graph.tracks.afterByte(graph, node.d, @bitCast(node.c), byte);
                     inside.a = next.state;
                     inside.c = @bitCast(next.at);
                     try self.emit(graph, inside);
@@ -370,7 +399,7 @@ pub const Stepper = struct {
             .object_other => try self.readOtherKey(graph, node, byte),
             .object_colon => if (byte == ':') {
                 const parents = try self.waiting(graph, .{ .kind = .object_after, .channel = node.channel, .style = node.style, .a = node.a, .parents = node.parents }) orelse return;
-                try self.emitValue(graph, node, node.b, parents);
+                try self.emitValue(graph, node, node.b, .{ .parents = parents });
             } else if (isSpace(byte)) try self.readSpace(graph, node, byte),
             .object_after => switch (byte) {
                 '}' => if (graph.registers.get(node.a).closes) try self.finish(graph, node.parents, node.whitespace),
@@ -388,9 +417,9 @@ pub const Stepper = struct {
                 if (isSpace(byte)) return self.readSpace(graph, node, byte);
                 if (byte == ']') {
                     if (array.closes(0, Counts.zero)) try self.finish(graph, node.parents, node.whitespace);
-                } else if (array.max > 0) for (array.options(0)) |option| {
-                    const parents = try self.waitingItem(graph, node, 0, option) orelse continue;
-                    try self.begin(graph, option.value, byte, &node, parents);
+                } else if (array.max > 0) for (array.places(0)) |option| {
+                    const item = try self.waitingItem(graph, node, 0, option) orelse continue;
+                    try self.begin(graph, option.value, byte, &node, item);
                 };
             },
             .array_after => {
@@ -398,9 +427,9 @@ pub const Stepper = struct {
                 if (isSpace(byte)) return self.readSpace(graph, node, byte);
                 if (byte == ']') {
                     if (array.closes(node.b, node.c)) try self.finish(graph, node.parents, node.whitespace);
-                } else if (byte == ',' and (array.max == none or node.b < array.max)) for (array.options(node.b)) |option| {
-                    const parents = try self.waitingItem(graph, node, node.b, option) orelse continue;
-                    try self.emitValue(graph, node, option.value, parents);
+                } else if (byte == ',' and (array.max == none or node.b < array.max)) for (array.places(node.b)) |option| {
+                    const item = try self.waitingItem(graph, node, node.b, option) orelse continue;
+                    try self.emitValue(graph, node, option.value, item);
                 };
             },
         }
@@ -452,18 +481,22 @@ pub const Stepper = struct {
         try self.emit(graph, next);
     }
 
+    /// What waits for a value, and the track of the scalar that it is.
+    const Place = struct { parents: u32, track: u32 = 0 };
+
     /// The first byte of a value. `context` gives channel, style and whitespace.
-    fn begin(self: *Stepper, graph: *Graph, value: u32, byte: u8, context: *const Node, parents: u32) Error!void {
+    fn begin(self: *Stepper, graph: *Graph, value: u32, byte: u8, context: *const Node, place: Place) Error!void {
         const program = graph.program;
         for (program.values[value].cases) |case| {
-            var next: Node = .{ .kind = .literal, .channel = context.channel, .style = context.style, .whitespace = context.whitespace, .parents = parents };
+            var next: Node = .{ .kind = .literal, .channel = context.channel, .style = context.style, .whitespace = context.whitespace, .parents = place.parents };
+            next.d = if (byte == '"') try graph.tracks.openString(graph, place.track) else place.track;
             switch (program.cases[case]) {
                 .literal => |literal| if (literal.text()[0] == byte) {
                     next.a = @backingInt(literal);
                     next.b = 1;
                     try self.emit(graph, next);
                 },
-                .number => |number| if (program.numbers[number].step(0, byte)) |state| try self.emitNumber(graph, next, number, state),
+                .number => |number| if (program.numbers[number].step(0, byte)) |state| try self.emitNumber(graph, next, number, state, byte),
                 .string => |string| if (byte == '"') {
                     next.kind = .string;
                     next.a = string.min;
@@ -496,29 +529,29 @@ pub const Stepper = struct {
         }
     }
 
-    fn emitValue(self: *Stepper, graph: *Graph, context: Node, value: u32, parents: u32) Error!void {
+    fn emitValue(self: *Stepper, graph: *Graph, context: Node, value: u32, place: Place) Error!void {
         try self.emit(graph, .{
             .kind = .value,
             .channel = context.channel,
             .style = context.style,
             .a = value,
             .b = afterSeparator(graph, &context),
+            .d = place.track,
             .whitespace = context.whitespace,
-            .parents = parents,
+            .parents = place.parents,
         });
     }
 
     /// A number has no closing byte: where it may end, what comes after it is live as well.
-    fn emitNumber(self: *Stepper, graph: *Graph, context: Node, number: u32, state: u16) Error!void {
+    fn emitNumber(self: *Stepper, graph: *Graph, context: Node, number: u32, state: u16, byte: u8) Error!void {
         const automaton = &graph.program.numbers[number];
-        if (automaton.goesOn(state)) {
-            var next = context;
-            next.kind = .number;
-            next.a = number;
-            next.b = state;
-            try self.tasks.append(graph.gpa, .{ .emit = next });
-        }
-        if (automaton.accepts[state]) try self.finish(graph, context.parents, context.whitespace);
+        var next = context;
+        next.kind = .number;
+        next.a = number;
+        next.b = state;
+        next.d = try graph.tracks.afterDigit(graph, context.d, byte);
+        if (automaton.goesOn(state)) try self.tasks.append(graph.gpa, .{ .emit = next });
+        if (automaton.accepts[state]) try self.finishItem(graph, next, graph.tracks.endNumber(graph, next.d));
     }
 
     /// Where a string may end, what comes after it is live as well.
@@ -533,28 +566,34 @@ pub const Stepper = struct {
     }
 
     /// What waits for an item under one of its options, after `count` items; null if the array could not be finished then.
-    fn waitingItem(self: *Stepper, graph: *Graph, node: Node, count: u32, option: program_room.Option) Error!?u32 {
+    fn waitingItem(self: *Stepper, graph: *Graph, node: Node, count: u32, option: program_room.Option) Error!?Place {
         const array = &graph.program.cases[node.a].array;
         const counted = array.counts.add(node.c, option.counts) orelse return null;
-        return self.waiting(graph, .{
-            .kind = .array_after,
+        const next: Node = .{
+            .kind = if (array.unique == null) .array_after else .array_item,
             .channel = node.channel,
             .style = node.style,
             .a = node.a,
             .b = array.saturate(count + 1),
             .c = counted,
+            .d = node.d,
             .parents = node.parents,
-        });
+        };
+        const parents = try self.waiting(graph, next) orelse return null;
+        if (array.unique == null) return .{ .parents = parents };
+        return .{ .parents = parents, .track = try graph.tracks.ofItem(graph, &next) orelse return null };
     }
 
-    fn readString(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
+    fn readString(self: *Stepper, graph: *Graph, from: Node, byte: u8) Error!void {
+        var node = from;
+        node.d = try graph.tracks.afterByte(graph, from.d, @bitCast(from.c), byte);
         const state: json_string.State = @bitCast(node.c);
         const spelling: json_string.Spelling = if (graph.style(&node).spelling == .spec) .spec else .plain;
         // A character begun has to fit.
         const fits = state.phase != .text or node.b > 0;
         switch (json_string.step(state, byte, spelling)) {
             .dead => {},
-            .close => if (node.a == 0) try self.finish(graph, node.parents, node.whitespace),
+            .close => if (node.a == 0) try self.finishItem(graph, node, graph.tracks.endString(graph, from.d)),
             .inside => |next| if (fits and graph.program.escapes) try self.emitString(graph, node, next, false),
             .raw => |next| if (fits) try self.emitString(graph, node, next, next.phase == .text),
             .char => try self.emitString(graph, node, .start, true),
@@ -574,9 +613,10 @@ pub const Stepper = struct {
     fn readKnown(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
         const texts = &graph.program.texts[node.a];
         var next = node;
+        next.d = try graph.tracks.afterByte(graph, node.d, @bitCast(node.c), byte);
         switch (json_string.step(@bitCast(node.c), byte, fixedSpelling(graph, &node))) {
             .dead => return,
-            .close => return if (texts.nodes[node.b].entry != none) self.finish(graph, node.parents, node.whitespace),
+            .close => return if (texts.nodes[node.b].entry != none) self.finishItem(graph, node, graph.tracks.endString(graph, node.d)),
             .inside => |state| next.c = @bitCast(state),
             .raw => |state| {
                 next.c = @bitCast(state);
