@@ -30,6 +30,7 @@ const defaults: Config = {
   logitsProcessors: [],
   callsMax: 16,
   holdCalls: false,
+  reasoningAlias: false,
   toolStrict: "schema",
   relaxTools: false,
 };

@@ -61,6 +61,8 @@ export type Config = {
   readonly logitsProcessors: readonly string[];
   readonly callsMax: number;
   readonly holdCalls: boolean;
+  /** Send thoughts under their second name, too. */
+  readonly reasoningAlias: boolean;
   /** What is pinned of calls that are not forced. */
   readonly toolStrict: (typeof toolStrictLevels)[number];
   /** Widen tools' schemas that cannot be enforced. */
@@ -214,6 +216,7 @@ async function toConfig(values: Values, environment: Environment): Promise<Resul
     logitsProcessors: read.list("logits-processor"),
     callsMax: read.number("max-calls") ?? callsMax,
     holdCalls: read.on("hold-calls"),
+    reasoningAlias: read.on("reasoning-alias"),
     toolStrict: read.oneOf("tool-strict", toolStrictLevels) ?? "schema",
     relaxTools: read.on("relax-tools"),
   };

@@ -80,10 +80,11 @@ async function serve(config: Config, library: string): Promise<void> {
 
 /** What the api rooms need, over one model. */
 function serviceOf({ model, detail, path }: LoadedModel, config: Config, log: Log): Service {
-  const { holdCalls, pingMs, strictFields, lexicon } = config;
+  const { holdCalls, reasoningAlias, pingMs, strictFields, lexicon } = config;
   const hub = { accessToken: process.env["HF_TOKEN"] || undefined };
   const store = openModelStore({ folder: join(config.home, "models"), loaded: detail, loadedPath: path, hub });
-  return { ...modelService(model, detail, { ...config, log }), store, holdCalls, pingMs, strictFields, lexicon };
+  const asked = { holdCalls, reasoningAlias, pingMs, strictFields, lexicon };
+  return { ...modelService(model, detail, { ...config, log }), store, ...asked };
 }
 
 /** The first signal lets running answers finish, the second does not wait. */

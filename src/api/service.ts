@@ -32,6 +32,8 @@ export type Service = {
   readonly store: ModelStore;
   /** Deliver calls whole where a request says nothing. */
   readonly holdCalls: boolean;
+  /** Send thoughts under both names that clients of OpenAI's chats read. */
+  readonly reasoningAlias?: boolean;
   /** Milliseconds of silence before a keep-alive comment. */
   readonly pingMs: number;
   /** Fields that nothing reads are a 400 instead of a header. */

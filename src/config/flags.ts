@@ -81,6 +81,7 @@ export const flags = {
     `What is pinned of calls that are not forced: ${toolStrictLevels.join(", ")}; also --tool-strict-level`,
   ),
   "relax-tools": on("Widen tools' schemas that cannot be enforced, naming the places in x-tenon-relaxed"),
+  "reasoning-alias": on("Send thoughts as 'reasoning' too, beside 'reasoning_content', in OpenAI's chats"),
   lexicon: text("FILE", "none", "Word list of tenon_lexicon: true, a word a line"),
   "logits-processor": list("FILE", "none", "Module that may change logits and mask"),
   vocabulary: text("FILE", "none", "With --model noise: whose vocabulary"),

@@ -9,6 +9,7 @@ const frame: ChatFrame = {
   choices: 1,
   choicesPerPrompt: 1,
   legacy: false,
+  reasoningAlias: false,
   toolsOffered: false,
   holdCalls: false,
   logprobs: false,
@@ -96,6 +97,14 @@ test("a plain stream, byte for byte", async () => {
       "data: [DONE]\n\n",
     ].join(""),
   );
+});
+
+test("thoughts under both of their names", async () => {
+  const events: Event[] = [{ kind: "reasoning", text: "hm" }, stop];
+  expect(await wire(events, { reasoningAlias: true })).toContain(chunk({ reasoning_content: "hm", reasoning: "hm" }));
+  expect(await answer(events, { reasoningAlias: true })).toMatchObject({
+    choices: [{ message: { reasoning_content: "hm", reasoning: "hm" } }],
+  });
 });
 
 test("usage comes after the finish when it is asked for, and null before", async () => {

@@ -17,6 +17,8 @@ export type ChatFrame = Frame & {
   readonly logprobs: boolean;
   /** A call is a `function_call`. */
   readonly legacy: boolean;
+  /** Thoughts come as `reasoning` too. */
+  readonly reasoningAlias: boolean;
 };
 
 /** Events → the body of an answer without stream. */
@@ -131,7 +133,7 @@ class WholeAnswer {
       content: this.#text === "" && toolsOffered ? null : this.#text,
       refusal: null,
       annotations: [],
-      ...(this.#reasoning === "" ? {} : { reasoning_content: this.#reasoning }),
+      ...(this.#reasoning === "" ? {} : encodeThought(this.#reasoning, this.#frame)),
       ...this.#encodedCalls(),
     };
     return {
@@ -185,7 +187,7 @@ class StreamedAnswer {
       case "call_end":
         return undefined;
       case "reasoning":
-        return { index, delta: { reasoning_content: event.text } };
+        return { index, delta: encodeThought(event.text, this.#frame) };
       case "text": {
         const logprobs = this.#frame.logprobs ? { content: event.logprobs.map(encodeLogprob), refusal: null } : null;
         return { index, delta: { content: event.text }, logprobs };
@@ -216,6 +218,10 @@ class StreamedAnswer {
       tool_calls: [this.#custom ? { index, custom: { input: text } } : { index, function: { arguments: text } }],
     };
   }
+}
+
+function encodeThought(text: string, { reasoningAlias }: ChatFrame) {
+  return { reasoning_content: text, ...(reasoningAlias ? { reasoning: text } : {}) };
 }
 
 function callsReason({ legacy }: ChatFrame): "tool_calls" | "function_call" {

@@ -71,6 +71,7 @@ async function chat(service: Service, body: JsonBody, http: Request): Promise<Re
     holdCalls: request.holdCalls,
     logprobs: request.logprobs !== undefined,
     legacy,
+    reasoningAlias: service.reasoningAlias ?? false,
   };
   return respond(
     service,
