@@ -155,7 +155,7 @@ pub const grammar = struct {
     pub const number_frac_digits = 40;
     pub const number_exp_digits = 4;
     /// Factors of one number, the one whose multiples it takes and those whose multiples it avoids.
-    pub const number_factors = 4;
+    pub const number_factors = 8;
     /// Digits of a factor as one whole number: its remainders are told apart once, with ten steps each.
     pub const number_modulus = 100_000;
     /// States of a pattern that has to be explored before it is followed: of its conditions, or with its lengths.

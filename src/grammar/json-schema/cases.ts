@@ -41,6 +41,21 @@ export class Cases {
   expand(conjuncts: readonly Conjunct[]): readonly Shape[] {
     const [first, ...others] = conjuncts;
     if (first === undefined) return everything;
+    if (others.length === 0) return this.of(first, "values");
+    const key = conjuncts.map(({ id }) => id).join();
+    const known = this.#known.get(key) ?? this.#expand(first, others);
+    this.#known.set(key, known);
+    return known;
+  }
+
+  /** Whether it is plain that no value fits both. */
+  areDisjoint(conjuncts: readonly Conjunct[], other: Conjunct): boolean {
+    const [some, more] = [this.expand(conjuncts), this.of(other, "values")];
+    if (!this.spend(Math.ceil((some.length * more.length) / 8), other.pointer, "oneOf")) return false;
+    return !some.some((shape) => more.some((one) => this.meeting.meet(shape, one) !== undefined));
+  }
+
+  #expand(first: Conjunct, others: readonly Conjunct[]): readonly Shape[] {
     let shapes = this.of(first, "values");
     for (const conjunct of others) {
       const pointer = conjunct.pointer;

@@ -1,6 +1,6 @@
 import { anyNumber, settle } from "./numbers.ts";
-import type { Conjunct, Schema } from "./schema.ts";
-import { anyArray, anyObject, type Shape } from "./shape.ts";
+import type { Schema } from "./schema.ts";
+import { anyArray, anyObject, isNothing, lacks, type Shape } from "./shape.ts";
 import { anySize, anyString, maxOf, meetRanges } from "./texts.ts";
 
 /** One type's case under a schema's own keywords but for lists and languages. */
@@ -31,24 +31,21 @@ export function own(shape: Shape, schema: Schema): Shape | readonly Shape[] {
       if (members === undefined && object === undefined && required.length === 0 && names === undefined) return shape;
       const absent = object === undefined ? [] : [...object.declared].filter(([, part]) => isNothing(part));
       const size = meetRanges(anySize, members);
-      if (size === undefined || absent.some(([key]) => required.includes(key))) return [];
+      const mandatory = new Set(required);
+      if (size === undefined || absent.some(([key]) => mandatory.has(key))) return [];
+      if (object !== undefined && lacks(object, mandatory)) return [];
       return {
         ...anyObject,
         size,
         layers: listOf(object),
         names: listOf(names),
-        required: new Set(required),
+        required: mandatory,
         absent: new Set(absent.map(([key]) => key)),
       };
     }
     default:
       return shape satisfies never;
   }
-}
-
-/** A property that is `false`: the key has to be absent. */
-function isNothing({ json, kind, negated }: Conjunct): boolean {
-  return kind === "schema" && !negated && json.kind === "boolean" && !json.value;
 }
 
 function listOf<T>(item: T | undefined): readonly T[] {

@@ -25,7 +25,9 @@ export class Places {
     let ways: readonly Way[] = [freely];
     for (const list of lists) {
       if (list.length === 1 && list[0] === freely) continue;
-      if (!this.#cases.spend(ways.length * list.length, pointer, keyword)) return [];
+      // What holds already is looked through for each combination.
+      const each = 1 + ((ways.at(-1)?.conjuncts.length ?? 0) >> 1);
+      if (!this.#cases.spend(ways.length * list.length * each, pointer, keyword)) return [];
       ways = ways.flatMap((way) =>
         list.flatMap((more) => {
           const conjuncts = this.simplified([...way.conjuncts, ...more.conjuncts]);
@@ -42,7 +44,8 @@ export class Places {
    */
   failing(base: readonly Conjunct[], conjuncts: readonly Conjunct[], counts: number): readonly Way[] {
     const { facts } = this.#cases;
-    if (conjuncts.some((conjunct) => facts.exclude([...base, conjunct]))) return [{ conjuncts: [], counts }];
+    const fails = (one: Conjunct) => facts.exclude([...base, one]) || this.#cases.areDisjoint(base, one);
+    if (conjuncts.some(fails)) return [{ conjuncts: [], counts }];
     const [only, ...others] = conjuncts;
     const split = only !== undefined && others.length === 0 && facts.isFinite(base);
     const not = conjuncts.map((conjunct) => ({ conjuncts: [this.#reader.not(conjunct)], counts }));

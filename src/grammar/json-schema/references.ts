@@ -59,7 +59,11 @@ export class References {
     const fragment = url === null ? undefined : decodeFragment(url.hash.slice(1));
     if (resource === undefined || fragment === undefined) return undefined;
     const entered = scope.flatMap((base) => this.#resources.get(base) ?? []);
-    if (fragment.startsWith("/")) return this.#walk(resource, fragment);
+    if (fragment.startsWith("/")) {
+      // Authors who give a part an identifier still point from the root of the document.
+      const fromRoot = reference.startsWith("#") ? () => this.#walk(this.#root, fragment) : () => undefined;
+      return this.#walk(resource, fragment) ?? fromRoot();
+    }
     if (keyword === "$recursiveRef" && recurses(resource)) return (entered.find(recurses) ?? resource).root;
     if (fragment === "") return resource.root;
     if (keyword === "$dynamicRef" && resource.dynamicAnchors.has(fragment)) {

@@ -150,6 +150,7 @@ export class Meeting {
     const fewer = required.size < absent.size ? [required, absent] : [absent, required];
     for (const key of fewer[0] ?? none) if (fewer[1]?.has(key)) return undefined;
     const layers = merged(a.layers, b.layers);
+    if (layers.some((layer) => lacks(layer, required))) return undefined;
     if (layers.length > Math.max(a.layers.length, b.layers.length)) {
       for (const key of required) {
         const of = layers.flatMap((layer) => layer.declared.get(key) ?? onlyRest(layer));
@@ -211,6 +212,18 @@ export function unannotated(shape: Shape): Shape {
 
 function silenced<T extends { readonly evaluates: boolean }>(speaking: T): T {
   return speaking.evaluates ? { ...speaking, evaluates: false } : speaking;
+}
+
+/** Whether the layer takes no other keys than those it declares, and some of these are not among them. */
+export function lacks({ declared, patterns, rest }: ObjectLayer, keys: ReadonlySet<string>): boolean {
+  if (rest === undefined || patterns.length > 0 || !isNothing(rest)) return false;
+  for (const key of keys) if (!declared.has(key)) return true;
+  return false;
+}
+
+/** The schema `false`. */
+export function isNothing({ json, kind, negated }: Conjunct): boolean {
+  return kind === "schema" && !negated && json.kind === "boolean" && !json.value;
 }
 
 function onlyRest(layer: ObjectLayer): readonly Conjunct[] {
