@@ -134,6 +134,7 @@ test("views are of no use outside a parked step", async () => {
 });
 
 test("after 10,000 requests nothing is left, and the arenas are where they were", async () => {
+  const alive = native.library.liveCounts();
   const addresses: number[][] = [];
   const arena = () =>
     run(native.engine, { step: true, tokensMax: 1 }, ({ logits, mask }) => {
@@ -152,7 +153,7 @@ test("after 10,000 requests nothing is left, and the arenas are where they were"
   }
   await until(() => native.engine.stats().queued === 0 && native.engine.stats().running === 0);
   expect(native.engine.stats()).toEqual(idle);
-  expect(native.library.liveCounts()).toEqual({ vocabularies: 1, grammars: 0, matchers: 0, models: 1, requests: 0 });
+  expect(native.library.liveCounts()).toEqual(alive);
   await arena();
   expect(addresses[1]).toEqual(addresses[0] ?? []);
   Bun.gc(true);
