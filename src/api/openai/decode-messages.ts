@@ -3,6 +3,7 @@ import type { Call, Content, Message } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { checker } from "../check.ts";
 import { emptyInput } from "../empty-input.ts";
+import { unsupportedPart } from "../unsupported-part.ts";
 import {
   assistantMessage,
   callBody,
@@ -180,13 +181,13 @@ function decodeContent(value: string | readonly unknown[], at: string): Result<C
   return ok(parts);
 }
 
-/** The protocol's parts that no model here can take, as their `type` and in words. */
-const unsupportedParts: Readonly<Record<string, string>> = {
-  image_url: "image",
-  input_audio: "audio",
-  file: "file",
-  video_url: "video",
-};
+/** The protocol's parts that no model here can take, by their `type`. */
+const unsupportedParts: ReadonlyMap<string, string> = new Map([
+  ["image_url", "image"],
+  ["input_audio", "audio"],
+  ["file", "file"],
+  ["video_url", "video"],
+]);
 
 function decodePart(value: unknown, at: string): Result<string, Failure> {
   const part = checkPart(value, at);
@@ -200,11 +201,5 @@ function decodePart(value: unknown, at: string): Result<string, Failure> {
     const refusal = checkRefusal(value, at);
     return refusal.ok ? ok(refusal.value.refusal) : refusal;
   }
-  const kind = unsupportedParts[type];
-  return fail({
-    kind: "invalid",
-    message: kind === undefined ? "unsupported content[].type" : `${kind} input is not supported`,
-    param: `${at}.type`,
-    code: kind === undefined ? "invalid_value" : "unsupported_value",
-  });
+  return fail(unsupportedPart(type, unsupportedParts, at));
 }

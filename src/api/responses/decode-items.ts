@@ -1,6 +1,7 @@
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { checker } from "../check.ts";
+import { unsupportedPart } from "../unsupported-part.ts";
 import { type InputText, type Item, idPrefixes, type OutputMessage, outputText } from "./items.ts";
 import {
   callOutputItem,
@@ -161,13 +162,13 @@ function decodeTexts(content: string | readonly unknown[], at: string): Result<r
   return ok(parts);
 }
 
-/** The protocol's parts that no model here can take, as their `type` and in words. */
-const unsupportedParts: Readonly<Record<string, string>> = {
-  input_image: "image",
-  input_file: "file",
-  input_audio: "audio",
-  input_video: "video",
-};
+/** The protocol's parts that no model here can take, by their `type`. */
+const unsupportedParts: ReadonlyMap<string, string> = new Map([
+  ["input_image", "image"],
+  ["input_file", "file"],
+  ["input_audio", "audio"],
+  ["input_video", "video"],
+]);
 
 function decodeText(value: unknown, at: string): Result<string, Failure> {
   const part = checkPart(value, at);
@@ -177,13 +178,7 @@ function decodeText(value: unknown, at: string): Result<string, Failure> {
     const text = checkText(value, at);
     return text.ok ? ok(text.value.text) : text;
   }
-  const kind = unsupportedParts[type];
-  return fail({
-    kind: "invalid",
-    message: kind === undefined ? "unsupported content[].type" : `${kind} input is not supported`,
-    param: `${at}.type`,
-    code: kind === undefined ? "invalid_value" : "unsupported_value",
-  });
+  return fail(unsupportedPart(type, unsupportedParts, at));
 }
 
 function userMessage(text: string): Item {
