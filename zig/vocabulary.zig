@@ -9,11 +9,13 @@ pub const forTest = vocabulary.forTest;
 
 const trie = @import("vocabulary/trie.zig");
 pub const string_tables = @import("vocabulary/string_tables.zig");
+pub const runs = @import("vocabulary/runs.zig");
 pub const json_string = @import("vocabulary/json_string.zig");
 
 test {
     _ = vocabulary;
     _ = trie;
     _ = string_tables;
+    _ = runs;
     _ = json_string;
 }

@@ -398,7 +398,6 @@ fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, ve
 
 /// Tokens that stay inside a pattern, and those that close it and may be followed by what comes after their quote.
 fn addPattern(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
-    const tables = &graph.program.vocabulary.string_tables;
     const closed = try closedState(graph, group.state) orelse
         return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
     const parts = try pattern_mask.of(graph, group.kind.pattern);
@@ -407,25 +406,35 @@ fn addPattern(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, v
     if (dear == null or after.tangled or limit < @max(dear.?, after.cost_max, graph.states.items[closed].cost)) {
         return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
     }
-    const allowed = &graph.memos.suffixes;
-    allowed.clearRetainingCapacity();
-    try allowed.appendNTimes(graph.gpa, 0, (tables.suffix_count + 31) / 32);
-    for (after.list) |suffix| words.set(allowed.items, suffix);
-    for (after.late) |late| {
-        if (spent + late.spent > after.whitespace_max) break;
-        words.set(allowed.items, late.entry);
-    }
-    if (tables.suffix_empty != none and graph.states.items[closed].cost != graph_room.unreachable_cost) words.set(allowed.items, tables.suffix_empty);
+    try priceSuffixes(graph, after, closed);
     for (parts) |key| {
         const memo = graph.memos.get(key).?;
         if (memo.bits.len > 0) words.orInto(out, memo.bits);
         for (memo.list) |token| words.set(out, token);
-        for (memo.closings) |closing| if (words.isSet(allowed.items, closing.suffix)) words.set(out, closing.token);
-        if (after.verify.len > 0) for (memo.closings) |closing| {
-            if (std.mem.findScalar(u32, after.verify, closing.suffix) == null) continue;
-            if (try verifier.allowed(closing.token, limit)) words.set(out, closing.token);
-        };
+        for (memo.closings) |closing| {
+            const price = graph.memos.suffixes.items[closing.suffix];
+            const allowed = if (price == uncertain)
+                try verifier.allowed(closing.token, limit)
+            else
+                price == 1 or price > 1 and spent + price - 1 <= after.whitespace_max;
+            if (allowed) words.set(out, closing.token);
+        }
     }
+}
+
+/// Of what may follow a closing quote if the text before it allows.
+const uncertain = none;
+
+/// Puts into `graph.memos.suffixes`, for what may follow a closing quote, one more than the whitespace that it spends; 0 where it may not.
+fn priceSuffixes(graph: *Graph, after: *const Memo, closed: StateId) Error!void {
+    const tables = &graph.program.vocabulary.string_tables;
+    const prices = &graph.memos.suffixes;
+    prices.clearRetainingCapacity();
+    try prices.appendNTimes(graph.gpa, 0, tables.suffix_count);
+    for (after.list) |suffix| prices.items[suffix] = 1;
+    for (after.late) |late| prices.items[late.entry] = late.spent + 1;
+    for (after.verify) |suffix| prices.items[suffix] = uncertain;
+    if (tables.suffix_empty != none and graph.states.items[closed].cost != graph_room.unreachable_cost) prices.items[tables.suffix_empty] = 1;
 }
 
 /// The mask of a state inside strings without bounds, which stays the same as long as they go on: kept whole, and left in `out` but for what
@@ -437,11 +446,18 @@ fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u
     var memo: Memo = .{};
     for (graph.memos.groups.items) |group| {
         if (group.kind.needed > 0 or group.kind.allowed != none or group.kind.known) return null;
-        if (group.kind.pattern != Patterns.dead) return null;
         const closed = try closedState(graph, group.state) orelse return null;
+        const pattern = group.kind.pattern;
+        if (pattern != Patterns.dead) {
+            // While a length is counted, every state is another one.
+            if (graph.patterns.allowed(pattern) != none) return null;
+            const parts = try pattern_mask.of(graph, pattern);
+            memo.cost_max = @max(memo.cost_max, try pattern_mask.cost(graph, parts, group.state, pattern) orelse return null);
+        }
         const after = try memoOf(graph, closed, .suffixes);
         if (after.tangled or after.verify.len > 0 or !sameWhitespace(&memo, after)) return null;
-        memo.cost_max = @max(memo.cost_max, after.cost_max, graph.states.items[closed].cost, try insideCost(graph, group.state) +| string_cost_slack);
+        memo.cost_max = @max(memo.cost_max, after.cost_max, graph.states.items[closed].cost);
+        if (pattern == Patterns.dead) memo.cost_max = @max(memo.cost_max, try insideCost(graph, group.state) +| string_cost_slack);
     }
     if (other != Graph.dead_state) {
         const beside = try memoOf(graph, other, .tokens);
@@ -457,6 +473,20 @@ fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u
         const spelled = &tables.by_spelling[@backingInt(group.kind.spelling)];
         const closed = (try closedState(graph, group.state)).?;
         const after = graph.memos.get(.{ .state = closed, .of = .suffixes }) orelse return null;
+        if (group.kind.pattern != Patterns.dead) {
+            try priceSuffixes(graph, after, closed);
+            for (try pattern_mask.keysOf(graph, group.kind.pattern)) |key| {
+                const part_memo = graph.memos.get(key) orelse return null;
+                if (part_memo.bits.len > 0) words.orInto(out, part_memo.bits);
+                for (part_memo.list) |token| words.set(out, token);
+                for (part_memo.closings) |closing| {
+                    const price = graph.memos.suffixes.items[closing.suffix];
+                    if (price == 1) words.set(out, closing.token);
+                    if (price > 1 and !graph.program.isNamed(closing.token)) try late.append(gpa, .{ .spent = price - 1, .entry = closing.token });
+                }
+            }
+            continue;
+        }
         words.orInto(out, spelled.interior);
         for (after.list) |suffix| addSuffix(spelled, group.kind, suffix, out);
         if (tables.suffix_empty != none and isWithin(graph.states.items[closed].cost, unlimited)) addSuffix(spelled, group.kind, tables.suffix_empty, out);

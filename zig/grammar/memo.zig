@@ -77,7 +77,7 @@ pub const Memos = struct {
     groups: std.ArrayList(Group) = .empty,
     ids: std.ArrayList(u32) = .empty,
     closings: std.ArrayList(Closing) = .empty,
-    /// A bit set of what may follow a closing quote.
+    /// By what follows a closing quote: see mask.zig.
     suffixes: std.ArrayList(u32) = .empty,
     tasks: std.ArrayList(texts_walk.Task) = .empty,
 

@@ -33,6 +33,11 @@ pub fn of(graph: *Graph, state: u32) Error![2]Key {
     return .{ short, long };
 }
 
+/// Where they are kept if the state's length is not counted.
+pub fn keysOf(graph: *Graph, state: u32) Error![2]Key {
+    return .{ .{ .state = try graph.patterns.viewOf(state), .of = .pattern_short }, .{ .state = state, .of = .pattern_long } };
+}
+
 /// The highest cost after any of these tokens, for a graph's state whose nodes are in this pattern's state; null if the memos have gone.
 pub fn cost(graph: *const Graph, keys: [2]Key, at: graph_room.StateId, state: u32) Error!?u32 {
     const patterns = &graph.patterns;
@@ -55,17 +60,22 @@ fn memoOf(graph: *Graph, key: Key) Error!*const Memo {
     memos.list.clearRetainingCapacity();
     memos.closings.clearRetainingCapacity();
     var sink: Sink = .{ .graph = graph, .bounded = graph.patterns.of(key.state).bounds != .none };
+    defer if (sink.bits) |bits| gpa.free(bits);
     if (key.of == .pattern_short) {
-        try pattern_walk.find(&graph.patterns, &vocabulary.trie, key.state, short_bytes, &sink);
+        try pattern_walk.findShort(&graph.patterns, vocabulary, key.state, &sink);
     } else {
-        try pattern_walk.find(&graph.patterns, &vocabulary.string_tables.long_tokens, key.state, none, &sink);
+        try pattern_walk.findLong(&graph.patterns, vocabulary, key.state, &sink);
     }
     var memo: Memo = .{ .cost_max = sink.cost_max, .reach_max = sink.reach_max, .shortest_max = sink.shortest_max };
     errdefer memo.deinit(gpa);
-    if (memos.list.items.len > vocabulary.words() / 4) {
-        memo.bits = try gpa.alloc(u32, vocabulary.words());
-        @memset(memo.bits, 0);
-        for (memos.list.items) |token| words.set(memo.bits, token);
+    if (sink.bits == null and memos.list.items.len > vocabulary.words() / 4) {
+        sink.bits = try gpa.alloc(u32, vocabulary.words());
+        @memset(sink.bits.?, 0);
+    }
+    if (sink.bits) |bits| {
+        for (memos.list.items) |token| words.set(bits, token);
+        memo.bits = bits;
+        sink.bits = null;
     } else memo.list = try gpa.dupe(u32, memos.list.items);
     memo.closings = try gpa.dupe(Closing, memos.closings.items);
     const kept = memo;
@@ -73,7 +83,11 @@ fn memoOf(graph: *Graph, key: Key) Error!*const Memo {
     return memos.put(gpa, key, kept);
 }
 
-/// Takes in the tokens that are text in this grammar, with their twins.
+/// Tokens that finish a character at most.
+const character_tokens = 3;
+
+/// Takes in the tokens that are text in this grammar, with their twins; of many at once, those that the grammar names as well, which are
+/// taken out of every mask in the end.
 const Sink = struct {
     graph: *Graph,
     bounded: bool,
@@ -81,6 +95,22 @@ const Sink = struct {
     reach_max: u32 = 0,
     shortest_max: u32 = 0,
     last: u32 = Patterns.dead,
+    /// Tokens inside that came as a set.
+    bits: ?[]u32 = null,
+
+    pub fn inside(self: *Sink, tokens: []const u32, set: ?[]const u32, state: u32) Error!void {
+        const graph = self.graph;
+        // A character may be left unfinished.
+        self.cost_max = @max(self.cost_max, graph.patterns.cost(state) +| character_tokens);
+        if (self.bounded) {
+            const shortest = try graph.patterns.shortest(state, .start);
+            self.shortest_max = @max(self.shortest_max, shortest +| 1);
+            self.reach_max = @max(self.reach_max, shortest +| short_bytes +| 1);
+        }
+        const bits = set orelse return graph.memos.list.appendSlice(graph.gpa, tokens);
+        if (self.bits) |known| return words.orInto(known, bits);
+        self.bits = try graph.gpa.dupe(u32, bits);
+    }
 
     pub fn reach(self: *Sink, node: *const Trie.Node, state: u32, at: json_string.State, characters: u16) Error!void {
         const patterns = &self.graph.patterns;

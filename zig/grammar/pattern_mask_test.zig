@@ -45,12 +45,27 @@ test "masks inside patterns with large counters are what single tokens say" {
         .{ .complement = 4 },
         .{ .intersection = &.{ 11, 12 } },
         .{ .concat = &.{ 11, 2, 11 } },
+        // All but a quote, a dash and a backslash.
+        .{ .class = &.{
+            .{ .first = 0x20, .last = 0x21 },       .{ .first = 0x23, .last = 0x2c }, .{ .first = 0x2e, .last = 0x5b }, .{ .first = 0x5d, .last = 0xd7ff },
+            .{ .first = 0xe000, .last = 0x10ffff },
+        } },
+        .{ .repeat = .{ .item = 15, .min = 0, .max = none } },
+        .{ .concat = &.{ 16, 2 } },
+        .{ .concat = &.{ 0, 16 } },
+        .{ .repeat = .{ .item = 15, .min = 0, .max = 45 } },
+        .{ .concat = &.{ 0, 19 } },
+        .{ .class = &.{.{ .first = 'a', .last = 'z' }} },
+        .{ .repeat = .{ .item = 21, .min = 1, .max = none } },
+        .{ .concat = &.{ 1, 16, 1, 22 } },
     };
     const Case = struct { regex: u32, min: u32 = 0, max: u32 = none };
     for ([_]Case{
         .{ .regex = 4 },                       .{ .regex = 5 },            .{ .regex = 6 },                          .{ .regex = 7 },
         .{ .regex = 9 },                       .{ .regex = 10 },           .{ .regex = 11, .max = 40 },              .{ .regex = 11, .min = 19, .max = 55 },
         .{ .regex = 14, .max = 30 },           .{ .regex = 9, .max = 33 }, .{ .regex = 9, .min = 21 },               .{ .regex = 9, .min = 5, .max = 51 },
+        .{ .regex = 16 },                      .{ .regex = 17 },           .{ .regex = 18 },                         .{ .regex = 20 },
+        .{ .regex = 16, .max = 42 },           .{ .regex = 22 },           .{ .regex = 23 },                         .{ .regex = 22, .min = 4, .max = 38 },
         .{ .regex = 13, .min = 0, .max = 41 }, .{ .regex = 6, .max = 47 }, .{ .regex = 14, .min = 20, .max = none },
     }, 0..) |case, index| {
         errdefer std.debug.print("case {d}\n", .{index});

@@ -2,7 +2,10 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const limits = @import("../limits.zig").vocabulary;
 const trie = @import("trie.zig");
-const StringTables = @import("string_tables.zig").StringTables;
+const string_tables_room = @import("string_tables.zig");
+const StringTables = string_tables_room.StringTables;
+const runs_room = @import("runs.zig");
+const Runs = runs_room.Runs;
 
 /// The same numbers as `tokenKinds` in src/tokenizer/tokenizer.ts.
 pub const Kind = enum(u8) {
@@ -29,6 +32,8 @@ pub const Vocabulary = struct {
     /// Tokens that are one byte, for each byte.
     singles: [256]u16,
     string_tables: StringTables,
+    /// Grows, under its own lock.
+    runs: *Runs,
     /// (words) tokens of kind `control`.
     control: []const u32,
 
@@ -71,8 +76,10 @@ pub const Vocabulary = struct {
         @memset(twins, trie.none);
         const token_trie = try trie.Trie.create(arena, strings, texts[0..text_count], twins, true);
         const string_tables = try StringTables.create(arena, gpa, strings, texts[0..text_count], word_count);
+        const runs = try Runs.create(gpa);
         self.* = .{
             .arena = arena_state.state,
+            .runs = runs,
             .count = @intCast(kinds.len),
             .strings = strings,
             .kinds = own_kinds,
@@ -86,12 +93,24 @@ pub const Vocabulary = struct {
     }
 
     pub fn destroy(self: *Vocabulary, gpa: Allocator) void {
+        self.runs.destroy(gpa);
         self.arena.promote(gpa).deinit();
         gpa.destroy(self);
     }
 
     pub fn text(self: *const Vocabulary, token: u32) []const u8 {
         return self.strings.get(token);
+    }
+
+    /// What the short tokens do among characters of one kind; null when too many kinds are kept already.
+    pub fn runOf(self: *const Vocabulary, kind: runs_room.Kind) error{OutOfMemory}!?*const runs_room.Run {
+        return self.runs.of(.{
+            .trie = &self.trie,
+            .twins = self.twins,
+            .words = self.words(),
+            .bytes_max = string_tables_room.short_bytes,
+            .finish_cost = &self.string_tables.finish_cost,
+        }, kind);
     }
 
     /// u32 words of one mask.
