@@ -25,12 +25,8 @@ export function errorBody(failure: Failure | Refusal): ErrorBody {
   switch (failure.kind) {
     case "invalid":
       return body(failure.message, "invalid_request_error", failure.param, failure.code);
-    case "constraint": {
-      const code = /^(tools|functions)\b/.test(failure.param ?? "")
-        ? "invalid_function_parameters"
-        : "invalid_json_schema";
-      return body(failure.message, "invalid_request_error", failure.param, code);
-    }
+    case "constraint":
+      return body(failure.message, "invalid_request_error", failure.param, constraintCode(failure));
     case "context": {
       const { error } = body(failure.message, "invalid_request_error", "messages", "context_length_exceeded");
       return { error: { ...error, n_prompt_tokens: failure.promptTokens, n_ctx: failure.contextMax } };
@@ -46,6 +42,11 @@ export function errorBody(failure: Failure | Refusal): ErrorBody {
     default:
       return refusalBody(failure);
   }
+}
+
+function constraintCode({ syntax, param }: Extract<Failure, { kind: "constraint" }>): string {
+  if (syntax !== undefined) return "invalid_grammar";
+  return /^(tools|functions)\b/.test(param ?? "") ? "invalid_function_parameters" : "invalid_json_schema";
 }
 
 function refusalBody(refusal: Refusal): ErrorBody {

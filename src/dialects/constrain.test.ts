@@ -214,6 +214,18 @@ describe("constrain", () => {
         keyword: "",
       },
     ],
+    [
+      "a grammar",
+      { answer: { kind: "grammar", source: { syntax: "gbnf", text: "root ::= x" }, param: "grammar" } },
+      {
+        kind: "constraint",
+        message: "Invalid gbnf grammar: 'x' at '1:10' is a rule that is not defined.",
+        syntax: "gbnf",
+        param: "grammar",
+        pointer: "1:10",
+        keyword: "x",
+      },
+    ],
   ])("refuses %s", (_, overrides, failure) => {
     const result = constrain(request(overrides), context);
     expect(result.ok ? "accepted" : result.failure).toEqual(failure);
@@ -272,5 +284,16 @@ describe("constrain", () => {
       expect(failure).toMatchObject({ kind: "constraint", param: `tools[${subject}]`, pointer });
     }
     expect(places).toContainEqual(["get_weather", "/properties/city"]);
+  });
+
+  test("tells a failure to compile a grammar about that grammar", () => {
+    const source = { syntax: "regex", text: "a+" } as const;
+    const constrained = constrain(request({ tools: [], answer: { kind: "grammar", source, param: "regex" } }), context);
+    if (!constrained.ok) throw new Error("refused");
+    expect(constrained.value.failureOf({ message: "too large", origin: undefined })).toMatchObject({
+      message: "Invalid regex grammar: it cannot be compiled: too large.",
+      syntax: "regex",
+      param: "regex",
+    });
   });
 });

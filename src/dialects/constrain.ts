@@ -114,7 +114,12 @@ export function grammarOf(
 export type Sources = (Source & { readonly places: readonly string[]; readonly relaxed: readonly string[] })[];
 
 /** Whose schema or grammar it is, and where it stands in the caller's request. */
-type Source = { readonly subject: string; readonly param: string };
+type Source = {
+  readonly subject: string;
+  readonly param: string;
+  /** Of a grammar; undefined: a JSON Schema. */
+  readonly syntax?: GrammarSource["syntax"];
+};
 
 function offeredTools({ tools, toolChoice }: Request): readonly Tool[] {
   switch (toolChoice.mode) {
@@ -188,14 +193,15 @@ const emptyObject = '{"type": "object", "additionalProperties": false}';
 function grammarNode(
   { builder, tokenizer, policy, sources }: Writing,
   grammar: GrammarSource,
-  source: Source,
+  whose: Omit<Source, "syntax">,
 ): Result<NodeId, Failure> {
+  const source = { ...whose, syntax: grammar.syntax };
   const lowered = lowerGrammar(builder, grammar, {
     ...grammarTokens(tokenizer),
     policy,
     originFirst: originsOf(sources),
   });
-  if (!lowered.ok) return fail(grammarFailure(grammar, source.param, lowered.failure));
+  if (!lowered.ok) return fail(refused(source, lowered.failure));
   sources.push({ ...source, places: lowered.value.places, relaxed: [] });
   return ok(lowered.value.node);
 }
@@ -210,9 +216,9 @@ function lowered(
   const budget = stepsMax === undefined ? {} : { stepsMax };
   const options = { ...schemaOptions(policy, order), objectsOnly, originFirst: originsOf(sources), ...budget };
   const wider = policy.relax ? relaxSchema(schema, options) : ok({ text: schema, relaxed: [] });
-  if (!wider.ok) return fail(schemaFailure(source, wider.failure));
+  if (!wider.ok) return fail(refused(source, wider.failure));
   const result = lowerSchema(builder, wider.value.text, options);
-  if (!result.ok) return fail(schemaFailure(source, result.failure));
+  if (!result.ok) return fail(refused(source, result.failure));
   sources.push({ ...source, places: result.value.places, relaxed: wider.value.relaxed });
   return ok(result.value.value);
 }
@@ -230,23 +236,24 @@ function compileFailure(
   let first = 0;
   for (const source of sources) {
     const pointer = failure.origin === undefined ? undefined : source.places[failure.origin - first];
-    if (pointer !== undefined) return schemaFailure(source, { ...refusal, pointer });
+    if (pointer !== undefined) return refused(source, { ...refusal, pointer });
     first += source.places.length;
   }
-  return schemaFailure(sources[0] ?? { subject: "", param: "" }, refusal);
+  return refused(sources[0] ?? { subject: "", param: "" }, refusal);
 }
 
-function schemaFailure({ subject, param }: Source, { pointer, keyword, reason }: Refusal): Failure {
-  const what = keyword === "" ? "the schema" : `'${keyword}'`;
+function refused({ subject, param, syntax }: Source, { pointer, keyword, reason }: Refusal): Failure {
+  const isSchema = syntax === undefined;
+  const what = keyword === "" ? (isSchema ? "the schema" : "it") : `'${keyword}'`;
   const where = pointer === "" ? "" : ` at '${pointer}'`;
-  const whose = subject === "" ? "Invalid schema" : `Invalid schema for function '${subject}'`;
-  const message = `${whose}: ${what}${where} ${reason}.`;
-  return { kind: "constraint", message, pointer, keyword, ...(param === "" ? {} : { param }) };
-}
-
-function grammarFailure({ syntax }: GrammarSource, param: string, { pointer, keyword, reason }: Refusal): Failure {
-  const what = keyword === "" ? "it" : `'${keyword}'`;
-  const where = pointer === "" ? "" : ` at '${pointer}'`;
-  const message = `Invalid ${syntax} grammar: ${what}${where} ${reason}.`;
-  return { kind: "constraint", message, pointer, keyword, param };
+  const whose = !isSchema ? `${syntax} grammar` : subject === "" ? "schema" : `schema for function '${subject}'`;
+  const message = `Invalid ${whose}: ${what}${where} ${reason}.`;
+  return {
+    kind: "constraint",
+    message,
+    pointer,
+    keyword,
+    ...(isSchema ? {} : { syntax }),
+    ...(param === "" ? {} : { param }),
+  };
 }

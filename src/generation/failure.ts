@@ -1,3 +1,5 @@
+import type { GrammarSource } from "./grammar-source.ts";
+
 /**
  * Everything that can go wrong with a request, in the inner language. Each api room maps these kinds to its
  * own status and error body; no kind knows of HTTP.
@@ -12,7 +14,9 @@ export type Failure =
       readonly kind: "constraint";
       readonly message: string;
       readonly param?: string;
-      /** RFC 6901 pointer of the place inside the schema. */
+      /** Of a grammar; undefined: a JSON Schema. */
+      readonly syntax?: GrammarSource["syntax"];
+      /** RFC 6901 pointer of the place inside the schema, or `LINE:COLUMN` in a grammar's text. */
       readonly pointer: string;
       readonly keyword: string;
     }
