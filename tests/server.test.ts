@@ -144,6 +144,24 @@ test("a page of an allowed origin may ask and read, also what is refused", async
   expect([health.status, health.headers.get("access-control-allow-origin")]).toEqual([200, null]);
 });
 
+test("each key has its kept responses", async () => {
+  const { ask } = serve({ apiKeys: ["a", "b"] });
+  const send = (key: string, path = "", body?: object) => {
+    // Nobody says by himself who he is.
+    const headers = { "x-api-key": key, "x-tenon-caller": "key-0" };
+    return ask(`/v1/responses${path}`, { headers, ...(body && { method: "POST", body: JSON.stringify(body) }) });
+  };
+  const { id } = JSON.parse(await (await send("a", "", { input: "a" })).text());
+  const next = { input: "b", previous_response_id: id };
+  for (const [key, statuses] of [
+    ["a", [200, 200, 200]],
+    ["b", [404, 404, 400]],
+  ] as const) {
+    const asked = [await send(key, `/${id}`), await send(key, `/${id}/input_items`), await send(key, "", next)];
+    expect(asked.map(({ status }) => status)).toEqual([...statuses]);
+  }
+});
+
 test("each key has its rate, and health none", async () => {
   const { post, ask } = serve({ apiKeys: ["a", "b"], requestsPerMinute: 2 });
   const asA = () => post({ messages }, { headers: { "x-api-key": "a" } });

@@ -18,3 +18,10 @@ export function requestIdOf(http: Request): string {
 }
 
 export const requestIdHeader = "x-request-id";
+
+/** Who asks: a name for the key that was presented, or "" on a server without keys. The server alone says it, in this header. */
+export function callerOf(http: Request): string {
+  return http.headers.get(callerHeader) ?? "";
+}
+
+export const callerHeader = "x-tenon-caller";

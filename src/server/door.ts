@@ -1,5 +1,5 @@
 import type { Refusal } from "../api/refusal.ts";
-import { requestIdHeader } from "../api/room.ts";
+import { callerHeader, requestIdHeader } from "../api/room.ts";
 import type { Log } from "../generate/log.ts";
 import type { Failure } from "../generation/failure.ts";
 import type { Keyring } from "./auth.ts";
@@ -48,7 +48,8 @@ export function createDoor(options: DoorOptions): (http: Request, connection: Co
     const path = target.split(/[?#]/, 1)[0] ?? "";
     const room = roomOf(path, http.headers);
     const route = options.routes.find(path);
-    const arrival: Arrival = { http, connection, target, path, room, route, id: takeRequestId(http.headers) };
+    const key = options.keyring.find(http.headers);
+    const arrival: Arrival = { http, connection, target, path, room, route, key, id: takeRequestId(http.headers) };
     const visit = visits.enter(http.signal);
     const response = await answerOf(arrival, visit, options).catch((error: unknown) => {
       // Expected failures are values, so this is a bug: the request fails, the others go on.
@@ -72,6 +73,8 @@ type Arrival = {
   readonly room: NamedRoom;
   /** Undefined for a path that nothing serves. */
   readonly route: Found | undefined;
+  /** The place of the key that was presented; undefined for none that is known. */
+  readonly key: number | undefined;
   readonly id: string;
 };
 
@@ -96,11 +99,10 @@ async function answerOf(arrival: Arrival, visit: Visit, options: DoorOptions): P
 }
 
 function refusalOf(arrival: Arrival, options: DoorOptions): Refusal | Failure | undefined {
-  const { http, connection, path, route } = arrival;
+  const { http, connection, path, route, key } = arrival;
   const { keyring, rateLimit } = options;
   if (!healthPaths.includes(path)) {
     if (options.stopping()) return { kind: "overloaded", message: "The server is stopping." };
-    const key = keyring.find(http.headers);
     if (key === undefined && !keyring.open) return { kind: "unauthorized" };
     const client = key === undefined ? (connection.requestIP(http)?.address ?? "local") : `key ${key}`;
     const retryAfterS = rateLimit?.take(client, performance.now());
@@ -111,14 +113,16 @@ function refusalOf(arrival: Arrival, options: DoorOptions): Refusal | Failure | 
   return route.methods.includes(method) ? undefined : { kind: "wrong_method", method, path, allow: route.methods };
 }
 
-/** What a room sees: the request under its id, with its whole body, under a URL that any client's `host` header leaves readable. */
+/** What a room sees: the request under its id and its caller's name, with its whole body, under a URL that any client's `host` header leaves readable. */
 function inner(
-  { http, target, route, id }: Arrival,
+  { http, target, route, key, id }: Arrival,
   { signal }: Visit,
   body: ReadableStream | Uint8Array<ArrayBuffer> | null,
 ): Request {
   const headers = new Headers(http.headers);
   headers.set(requestIdHeader, id);
+  if (key === undefined) headers.delete(callerHeader);
+  else headers.set(callerHeader, `key-${key}`);
   // Bun leaves the body of an answer to HEAD away.
   const method = http.method === "HEAD" && route?.methods.includes("GET") ? "GET" : http.method;
   const bodiless = method === "GET" || method === "HEAD";

@@ -5,7 +5,7 @@ import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { readJson } from "../body.ts";
 import { responseHeaders } from "../response-headers.ts";
-import { requestIdOf } from "../room.ts";
+import { callerOf, requestIdOf } from "../room.ts";
 import type { Service } from "../service.ts";
 import { sseResponse } from "../sse.ts";
 import { truncated } from "../truncate.ts";
@@ -17,7 +17,7 @@ import type { Item } from "./items.ts";
 import { wrongQuery } from "./query.ts";
 import { nowSeconds, Recording } from "./recording.ts";
 import type { ResponseFrame } from "./response.ts";
-import { ResponseStore, type StoredResponse } from "./store.ts";
+import { type Kept, ResponseStore, type StoredResponse } from "./store.ts";
 
 /**
  * OpenAI's Responses, and those of them that are kept. Bodies are read by the room itself, since their text is needed as well as
@@ -25,18 +25,21 @@ import { ResponseStore, type StoredResponse } from "./store.ts";
  */
 export function responsesRoutes(service: Service, store = new ResponseStore()) {
   const app = new Elysia({ name: "responses" });
+  const kept = ({ request }: { readonly request: Request }) => store.of(callerOf(request));
   for (const path of ["/v1/responses", "/responses"]) {
     app
-      .post(path, ({ request }) => create(service, store, request), { parse: "none" })
-      .post(`${path}/input_tokens`, ({ request }) => countTokens(service, store, request), { parse: "none" })
+      .post(path, (context) => create(service, kept(context), context.request), { parse: "none" })
+      .post(`${path}/input_tokens`, (context) => countTokens(service, kept(context), context.request), {
+        parse: "none",
+      })
       // Not the name of a response: nothing compacts conversations here.
       .post(`${path}/compact`, () => errorResponse({ kind: "unknown_url", method: "POST", path: `${path}/compact` }), {
         parse: "none",
       })
-      .get(`${path}/:id`, ({ params, request }) => retrieve(service, store, params.id, request))
-      .delete(`${path}/:id`, ({ params }) => remove(store, params.id))
-      .post(`${path}/:id/cancel`, ({ params }) => cancel(store, params.id), { parse: "none" })
-      .get(`${path}/:id/input_items`, ({ params, request }) => listItems(store, params.id, request));
+      .get(`${path}/:id`, (context) => retrieve(service, kept(context), context.params.id, context.request))
+      .delete(`${path}/:id`, (context) => remove(kept(context), context.params.id))
+      .post(`${path}/:id/cancel`, (context) => cancel(kept(context), context.params.id), { parse: "none" })
+      .get(`${path}/:id/input_items`, (context) => listItems(kept(context), context.params.id, context.request));
   }
   return app;
 }
@@ -45,11 +48,11 @@ export function claims(path: string): boolean {
   return /^(\/v1)?\/responses(\/|$)/.test(path);
 }
 
-async function create(service: Service, store: ResponseStore, http: Request): Promise<Response> {
+async function create(service: Service, kept: Kept, http: Request): Promise<Response> {
   const body = await readJson(http);
   if (!body.ok) return errorResponse(body.failure);
   const id = `resp_${crypto.randomUUID().replaceAll("-", "")}`;
-  const decoded = decodeResponse(body.value, pastOf(store), { ...service, id: requestIdOf(http) });
+  const decoded = decodeResponse(body.value, pastOf(kept), { ...service, id: requestIdOf(http) });
   if (!decoded.ok) return errorResponse(decoded.failure);
   const asked = decoded.value;
   const { background } = asked.echo;
@@ -72,12 +75,12 @@ async function create(service: Service, store: ResponseStore, http: Request): Pr
   const frame = frameOf(id, asked, answer.value, () => recording.endedAt);
   const response: StoredResponse = { frame, input: asked.input, ownItems: asked.ownItems, recording, cancel };
   if (background) {
-    store.add(response);
-    record(answer.value.events, recording).then(() => store.settle(id));
+    kept.add(response);
+    record(answer.value.events, recording).then(() => kept.settle(id));
     if (asked.stream) return followed(response, http.signal, stream);
     return Response.json(writtenBy(frame, recording.events).response(), { headers });
   }
-  const events = kept(answer.value.events, response, store);
+  const events = keeping(answer.value.events, response, kept);
   if (asked.stream) return sseResponse(encodeStream(frame, events), { ...stream, onCancel: cancel });
   return wholeResponse(frame, events, headers);
 }
@@ -96,14 +99,14 @@ async function record(events: AsyncIterable<Event>, recording: Recording): Promi
 }
 
 /** Passes events on, and keeps the response before its caller can know that it is complete. One whose caller has gone is not kept. */
-async function* kept(
+async function* keeping(
   events: AsyncIterable<Event>,
   response: StoredResponse,
-  store: ResponseStore,
+  kept: Kept,
 ): AsyncGenerator<Event, void> {
   for await (const event of events) {
     response.recording.push(event);
-    if (response.recording.ended) store.add(response);
+    if (response.recording.ended) kept.add(response);
     yield event;
   }
 }
@@ -120,8 +123,8 @@ function followed(
   return sseResponse(encodeStream(frame, events, after), { ...stream, onCancel: () => left.abort() });
 }
 
-function retrieve(service: Service, store: ResponseStore, id: string, request: Request): Response {
-  const response = store.get(id);
+function retrieve(service: Service, kept: Kept, id: string, request: Request): Response {
+  const response = kept.get(id);
   if (response === undefined) return notFound(id);
   const query = new URL(request.url).searchParams;
   const after = query.get("starting_after") ?? undefined;
@@ -135,17 +138,17 @@ function retrieve(service: Service, store: ResponseStore, id: string, request: R
   return followed(response, request.signal, { pingMs: service.pingMs, headers: {} }, Number(after ?? -1));
 }
 
-function remove(store: ResponseStore, id: string): Response {
-  const response = store.get(id);
+function remove(kept: Kept, id: string): Response {
+  const response = kept.get(id);
   if (response === undefined) return notFound(id);
   response.cancel();
-  store.delete(id);
+  kept.delete(id);
   return Response.json({ id, object: "response", deleted: true });
 }
 
 /** Resolves when the response has ended. One that ended before stays as it is. */
-async function cancel(store: ResponseStore, id: string): Promise<Response> {
-  const response = store.get(id);
+async function cancel(kept: Kept, id: string): Promise<Response> {
+  const response = kept.get(id);
   if (response === undefined) return notFound(id);
   const { frame, recording } = response;
   if (!frame.echo.background) {
@@ -157,17 +160,17 @@ async function cancel(store: ResponseStore, id: string): Promise<Response> {
   return Response.json(writtenBy(frame, recording.events).response());
 }
 
-function listItems(store: ResponseStore, id: string, request: Request): Response {
-  const response = store.get(id);
+function listItems(kept: Kept, id: string, request: Request): Response {
+  const response = kept.get(id);
   if (response === undefined) return notFound(id);
   const page = inputItemsPage(response.input, new URL(request.url).searchParams);
   return page.ok ? Response.json(page.value) : errorResponse(page.failure);
 }
 
-async function countTokens(service: Service, store: ResponseStore, http: Request): Promise<Response> {
+async function countTokens(service: Service, kept: Kept, http: Request): Promise<Response> {
   const body = await readJson(http);
   if (!body.ok) return errorResponse(body.failure);
-  const decoded = decodeResponse(body.value, pastOf(store), { ...service, id: requestIdOf(http) });
+  const decoded = decodeResponse(body.value, pastOf(kept), { ...service, id: requestIdOf(http) });
   if (!decoded.ok) return errorResponse(decoded.failure);
   const { request, truncate } = decoded.value;
   const prompt = service.prompt(truncate ? truncated(request, service) : request);
@@ -175,13 +178,13 @@ async function countTokens(service: Service, store: ResponseStore, http: Request
   return Response.json({ object: "response.input_tokens", input_tokens: prompt.value.tokens.length });
 }
 
-function pastOf(store: ResponseStore): Past {
-  return { item: (id) => store.item(id), conversation: (id) => conversationOf(store, id) };
+function pastOf(kept: Kept): Past {
+  return { item: (id) => kept.item(id), conversation: (id) => conversationOf(kept, id) };
 }
 
-function conversationOf(store: ResponseStore, id: string): Result<readonly Item[], Failure> {
+function conversationOf(kept: Kept, id: string): Result<readonly Item[], Failure> {
   const param = "previous_response_id";
-  const response = store.get(id);
+  const response = kept.get(id);
   if (response === undefined) {
     const message = `Previous response with id '${id}' not found.`;
     return fail({ kind: "invalid", message, param, code: "previous_response_not_found" });
@@ -190,7 +193,7 @@ function conversationOf(store: ResponseStore, id: string): Result<readonly Item[
     const message = `Previous response with id '${id}' is still being made.`;
     return fail({ kind: "invalid", message, param, code: "previous_response_not_ready" });
   }
-  return ok(store.conversation(id) ?? []);
+  return ok(kept.conversation(id) ?? []);
 }
 
 function frameOf(id: string, asked: ResponseRequest, { model }: Answer, endedAt: () => number): ResponseFrame {

@@ -40,60 +40,79 @@ const unbounded = { countMax: 1000, bytesMax: 1e9 };
 
 test("what was least recently used goes first", () => {
   const store = new ResponseStore({ ...unbounded, countMax: 2 });
-  store.add(response("resp_a", [said("msg_a")]));
-  store.add(response("resp_b", [said("msg_b")]));
-  expect(store.item("msg_a")).toEqual(said("msg_a"));
-  store.add(response("resp_c", [said("msg_c")]));
-  expect(["resp_a", "resp_b", "resp_c"].map((id) => store.get(id)?.frame.id)).toEqual(["resp_a", undefined, "resp_c"]);
-  expect(store.item("msg_b")).toBeUndefined();
+  const kept = store.of("");
+  kept.add(response("resp_a", [said("msg_a")]));
+  kept.add(response("resp_b", [said("msg_b")]));
+  expect(kept.item("msg_a")).toEqual(said("msg_a"));
+  kept.add(response("resp_c", [said("msg_c")]));
+  expect(["resp_a", "resp_b", "resp_c"].map((id) => kept.get(id)?.frame.id)).toEqual(["resp_a", undefined, "resp_c"]);
+  expect(kept.item("msg_b")).toBeUndefined();
 });
 
 test("bytes are bounded, and what alone is too large is not kept", () => {
   const store = new ResponseStore({ ...unbounded, bytesMax: 10_000 });
+  const kept = store.of("");
   for (let each = 0; each < 50; each++) {
-    store.add(response(`resp_${each}`, [said(`msg_${each}`, "x".repeat(500))]));
+    kept.add(response(`resp_${each}`, [said(`msg_${each}`, "x".repeat(500))]));
     expect(store.bytes).toBeLessThanOrEqual(10_000);
   }
   expect(store.count).toBeGreaterThan(1);
   expect(store.count).toBeLessThan(50);
-  expect(store.get("resp_49")).toBeDefined();
-  store.add(response("resp_large", [said("msg_large", "x".repeat(50_000))]));
-  expect(store.get("resp_large")).toBeUndefined();
+  expect(kept.get("resp_49")).toBeDefined();
+  kept.add(response("resp_large", [said("msg_large", "x".repeat(50_000))]));
+  expect(kept.get("resp_large")).toBeUndefined();
 });
 
 test("an empty store weighs nothing", () => {
   const store = new ResponseStore(unbounded);
+  const kept = store.of("");
   const ids = ["resp_a", "resp_b"];
-  for (const id of ids) store.add(response(id, [said(`msg_${id}`)]));
+  for (const id of ids) kept.add(response(id, [said(`msg_${id}`)]));
   expect(store.bytes).toBeGreaterThan(0);
-  for (const id of ids) expect(store.delete(id)).toBe(true);
-  expect(store.delete("resp_a")).toBe(false);
+  for (const id of ids) expect(kept.delete(id)).toBe(true);
+  expect(kept.delete("resp_a")).toBe(false);
   expect({ count: store.count, bytes: store.bytes }).toEqual({ count: 0, bytes: 0 });
 });
 
 test("what is still being made stays, and counts in full when it has ended", () => {
   const store = new ResponseStore({ ...unbounded, countMax: 1 });
+  const kept = store.of("");
   const running = response("resp_running", [said("msg_a")], { ended: false });
-  store.add(running);
-  store.add(response("resp_b", [said("msg_b")]));
-  expect(store.get("resp_running")).toBeDefined();
-  expect(store.get("resp_b")).toBeUndefined();
+  kept.add(running);
+  kept.add(response("resp_b", [said("msg_b")]));
+  expect(kept.get("resp_running")).toBeDefined();
+  expect(kept.get("resp_b")).toBeUndefined();
 
   const before = store.bytes;
-  expect(store.conversation("resp_running")?.length).toBe(1);
+  expect(kept.conversation("resp_running")?.length).toBe(1);
   running.recording.push({ kind: "finish", reason: { kind: "stop" }, usage });
-  store.settle("resp_running");
+  kept.settle("resp_running");
   expect(store.bytes).toBeGreaterThan(before);
-  expect(store.conversation("resp_running")).toMatchObject([{ id: "msg_a" }, { content: [{ text: "yes" }] }]);
+  expect(kept.conversation("resp_running")).toMatchObject([{ id: "msg_a" }, { content: [{ text: "yes" }] }]);
 });
 
 test("a continued conversation outlives what it continues, whose items go with it", () => {
   const store = new ResponseStore(unbounded);
-  store.add(response("resp_a", [said("msg_a")]));
-  const inherited = store.conversation("resp_a") ?? [];
-  store.add(response("resp_b", [...inherited, said("msg_b")], { ownItems: 1 }));
-  store.delete("resp_a");
-  expect(store.conversation("resp_b")?.map(({ id }) => id)).toEqual(["msg_a", "msg_a0000", "msg_b", "msg_b0000"]);
-  expect(["msg_a", "msg_a0000"].map((id) => store.item(id))).toEqual([undefined, undefined]);
-  expect(store.item("msg_b0000")).toMatchObject({ content: [{ text: "yes" }] });
+  const kept = store.of("");
+  kept.add(response("resp_a", [said("msg_a")]));
+  const inherited = kept.conversation("resp_a") ?? [];
+  kept.add(response("resp_b", [...inherited, said("msg_b")], { ownItems: 1 }));
+  kept.delete("resp_a");
+  expect(kept.conversation("resp_b")?.map(({ id }) => id)).toEqual(["msg_a", "msg_a0000", "msg_b", "msg_b0000"]);
+  expect(["msg_a", "msg_a0000"].map((id) => kept.item(id))).toEqual([undefined, undefined]);
+  expect(kept.item("msg_b0000")).toMatchObject({ content: [{ text: "yes" }] });
+});
+
+test("callers have what is their own, also where they name items alike", () => {
+  const store = new ResponseStore(unbounded);
+  const [alice, bob] = [store.of("alice"), store.of("bob")];
+  alice.add(response("resp_a", [said("msg_1", "alice's")]));
+  bob.add(response("resp_b", [said("msg_1", "bob's")]));
+  expect(bob.get("resp_a")).toBeUndefined();
+  expect(bob.conversation("resp_a")).toBeUndefined();
+  expect(bob.delete("resp_a")).toBe(false);
+  bob.settle("resp_a");
+  expect([alice.item("msg_1"), bob.item("msg_1")]).toEqual([said("msg_1", "alice's"), said("msg_1", "bob's")]);
+  expect(bob.delete("resp_b")).toBe(true);
+  expect([alice.item("msg_1"), bob.item("msg_1")]).toEqual([said("msg_1", "alice's"), undefined]);
 });
