@@ -329,6 +329,41 @@ describe("the policy for objects", () => {
       ['{"b":null}'],
       ['{"b":1}', '{"a":1}'],
     ],
+    [
+      "keeps keys that patterns name",
+      { properties: { a: true }, patternProperties: { "^x": { type: "null" } } },
+      ['{"a":1,"xy":null}'],
+      ['{"b":1}', '{"xy":1}'],
+    ],
+    [
+      "closes nothing for a condition, whose names are allowed where it holds",
+      '{"properties":{"a":true},"if":{"properties":{"b":{"const":1}},"required":["b"]},"then":{"required":["c"]}}',
+      ['{"a":1}', '{"b":1,"c":1}'],
+      ['{"b":1}', '{"b":2}', '{"d":1}'],
+    ],
+    [
+      "closes nothing inside a negation",
+      { type: "object", not: { properties: { a: { properties: { b: { const: 1 } } } } } },
+      ['{"a":{"b":2,"c":1},"d":1}'],
+      ['{"a":{"b":1}}', '{"a":{"c":1}}'],
+    ],
+    [
+      "closes each part of a choice",
+      {
+        oneOf: [
+          { properties: { a: true }, required: ["a"] },
+          { properties: { b: true }, required: ["b"] },
+        ],
+      },
+      ['{"a":1}', '{"b":1}'],
+      ['{"a":1,"c":1}', '{"a":1,"b":1}', "{}"],
+    ],
+    [
+      "leaves what unevaluatedProperties speaks of",
+      { properties: { a: true }, unevaluatedProperties: { type: "null" } },
+      ['{"b":null}'],
+      ['{"b":1}'],
+    ],
     ["reaches nested objects", { items: { properties: { a: true } } }, ['[{"a":1}]'], ['[{"b":1}]']],
   ];
   test.each(cases)("%s", (_, schema, accepted, rejected) => {
