@@ -29,6 +29,8 @@ export class Cases {
   /** The outermost of them that something inside led back to; what lies above it depends on the way it was reached. */
   #cycle = Number.POSITIVE_INFINITY;
   #steps = 0;
+  /** Derivatives that `#steps` has counted. */
+  #derivatives = 0;
 
   constructor(reader: SchemaReader, stepsMax: number) {
     this.#reader = reader;
@@ -66,7 +68,8 @@ export class Cases {
 
   /** Counts work; false once the budget is spent, with the refusal made. */
   spend(steps: number, pointer: string, keyword: string): boolean {
-    this.#steps += steps;
+    this.#steps += steps + (this.#texts.derivatives.steps - this.#derivatives);
+    this.#derivatives = this.#texts.derivatives.steps;
     if (this.#steps <= this.#stepsMax) return true;
     this.#reader.refuse(pointer, keyword, "makes the schema too large to enforce");
     return false;

@@ -62,6 +62,13 @@ export function finishObject(demand: ObjectDemand, pointer: string, tools: Tools
   return { ...bare.object, properties, others, ordered, membersMin, membersMax, counters };
 }
 
+/** Keys that match some patterns, which `core` demands together, and none of the rest. */
+type Class = {
+  readonly matched: readonly Language[];
+  readonly core: Language;
+  readonly rest: readonly Language[];
+};
+
 /** What the members of a case may be, by key. */
 class Members {
   readonly #demand: ObjectDemand;
@@ -110,23 +117,27 @@ class Members {
       ...inLayers.flatMap(({ patterns }) => patterns.map(({ keys }) => keys)),
       ...nameOf.values(),
     ]);
-    let classes: readonly { readonly language: Language; readonly matched: ReadonlySet<Language> }[] = [
-      { language: languages.intersection(names.map((name) => this.#language(name))), matched: new Set() },
-    ];
+    const named = languages.intersection(names.map((name) => this.#language(name)));
+    let classes: readonly Class[] = [{ matched: [], core: named, rest: [] }];
     for (const pattern of dividing) {
-      if (!cases.spend(classes.length, this.#pointer, "patternProperties")) return [];
-      classes = classes.flatMap(({ language, matched }) =>
-        [
-          { language: languages.intersection([language, pattern]), matched: new Set([...matched, pattern]) },
-          { language: languages.intersection([language, languages.complement(pattern)]), matched },
-        ].filter((part) => !derivatives.isEmpty(part.language)),
-      );
+      classes = classes.flatMap(({ matched, core, rest }): readonly Class[] => {
+        if (!cases.spend(1 + matched.length, this.#pointer, "patternProperties")) return [];
+        const both = languages.intersection([core, pattern]);
+        // Most patterns have nothing in common, which two of them show.
+        const apart = matched.some((other) => derivatives.isEmpty(languages.intersection([other, pattern])));
+        const within = apart || derivatives.isEmpty(both) ? [] : [{ matched: [...matched, pattern], core: both, rest }];
+        const beyond = languages.intersection([core, languages.complement(pattern)]);
+        if (!apart && matched.length > 0 && derivatives.isEmpty(beyond)) return within;
+        return [...within, { matched, core, rest: apart ? rest : [...rest, pattern] }];
+      });
     }
-    return classes.map(({ language, matched }) => {
-      const matches = (pattern: Language) => matched.has(pattern);
+    return classes.flatMap(({ matched, core, rest }) => {
+      const language = languages.intersection([core, ...rest.map((pattern) => languages.complement(pattern))]);
+      if (derivatives.isEmpty(language)) return [];
+      const matches = (pattern: Language) => matched.includes(pattern);
       const fits = (name: Conjunct) => matches(nameOf.get(name) ?? languages.none);
       const isOpened = (layer: ObjectLayer) => layer.evaluates && layer.patterns.some(({ keys }) => matches(keys));
-      if (this.#isClosed && !layers.some(isOpened)) return { language, ways: [] };
+      if (this.#isClosed && !layers.some(isOpened)) return [];
       return {
         language,
         ways: places.combine(this.#lists(undefined, matches, fits), this.#pointer, "patternProperties"),

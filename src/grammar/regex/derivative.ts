@@ -1,4 +1,4 @@
-import { derivativeStatesMax } from "../../limits.ts";
+import { derivativeStepsMax } from "../../limits.ts";
 import { type CodePoints, contains, everyPoint, intersect, invert, sizeOf } from "./code-points.ts";
 import type { Language, Languages } from "./language.ts";
 
@@ -7,6 +7,8 @@ import type { Language, Languages } from "./language.ts";
  * code point is what may follow it. Each language is a state of its own automaton, made as far as it is asked for.
  */
 export class Derivatives {
+  /** Work so far: derivatives that were made, each by the number of its parts. */
+  steps = 0;
   readonly #languages: Languages;
   readonly #next = new Map<Language, Map<number, Language>>();
   readonly #partitions = new Map<Language, readonly CodePoints[]>();
@@ -31,9 +33,10 @@ export class Derivatives {
     const known = this.#emptiness.get(language);
     if (known !== undefined) return known;
     const seen = new Set([language]);
+    const stepsMax = this.steps + derivativeStepsMax;
     let empty = true;
     for (const state of seen) {
-      if (state.nullable || seen.size > derivativeStatesMax) {
+      if (state.nullable || this.steps > stepsMax) {
         empty = false;
         break;
       }
@@ -47,11 +50,12 @@ export class Derivatives {
   texts(language: Language, countMax: number): readonly string[] | undefined {
     const found: string[] = [];
     let level: readonly (readonly [text: string, rest: Language])[] = [["", language]];
-    for (let steps = 0; level.length > 0; ) {
+    const stepsMax = this.steps + derivativeStepsMax;
+    while (level.length > 0) {
       const next: (readonly [string, Language])[] = [];
       for (const [text, rest] of level) {
         if (rest.nullable) found.push(text);
-        if (found.length > countMax || ++steps > derivativeStatesMax) return undefined;
+        if (found.length > countMax || this.steps > stepsMax) return undefined;
         for (const [points, after] of this.#moves(rest)) {
           if (this.isEmpty(after)) continue;
           // Each code point leads to another text, since what follows is not empty.
@@ -90,6 +94,7 @@ export class Derivatives {
 
   #derive(language: Language, point: number): Language {
     const make = this.#languages;
+    this.steps += "items" in language ? language.items.length : 1;
     switch (language.kind) {
       case "class":
         return contains(language.points, point) ? make.empty : make.none;
