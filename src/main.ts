@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Service } from "./api/service.ts";
 import { check } from "./check.ts";
+import { exposureNote } from "./config/exposure.ts";
 import { type Config, product, readCommand } from "./config.ts";
 import { diagnose } from "./doctor.ts";
 import { libraryPath } from "./engine/library.ts";
@@ -10,6 +11,7 @@ import { modelService } from "./generate/service.ts";
 import { ok, type Result } from "./generation/result.ts";
 import { modelsFolder } from "./models/catalog.ts";
 import { openModelStore } from "./models/store.ts";
+import { removeStaleSocket } from "./server/stale-socket.ts";
 import { type Server, startServer } from "./server.ts";
 
 /** Runs one command of the command line with the native library at this path; serving ends with a signal. */
@@ -51,6 +53,7 @@ export async function start(config: Config, library: string, log: Log = standard
   const loading = await loadModel(config, library);
   if (!loading.ok) return loading;
   const loaded = loading.value;
+  if (config.unix !== undefined) await removeStaleSocket(config.unix);
   const starting = startServer(serviceOf(loaded, config, log), { ...config, log });
   if (!starting.ok) {
     loaded[Symbol.dispose]();
@@ -71,7 +74,7 @@ async function serve(config: Config, library: string): Promise<void> {
   const started = await start(config, library);
   if (!started.ok) return exit(started.failure, 1);
   const { loaded, server } = started.value;
-  for (const note of loaded.notes) print(note);
+  for (const note of [...loaded.notes, exposureNote(config) ?? []].flat()) print(note);
   const { id, engine } = loaded.model;
   const where = config.unix ?? server.url.origin;
   print(`Tenon ${product.version} serves ${id} (${engine.contextMax} tokens of context) at ${where}`);
