@@ -63,15 +63,27 @@ pub const Group = struct {
         known: bool,
         /// The pattern's state, or `Patterns.dead` without one.
         pattern: u32 = Patterns.dead,
+        /// Of a key that has to match: the case of its object, and its place among the known keys.
+        case: u32 = none,
+        place: u32 = none,
     };
 
     fn kindOf(graph: *const Graph, node: *const Node) ?Group.Kind {
         if (node.c != 0) return null;
         const spec = switch (node.kind) {
-            .string, .object_key, .pattern => graph.style(node).spelling == .spec,
+            .string, .object_key, .pattern, .object_other => graph.style(node).spelling == .spec,
             else => return null,
         };
         if (node.kind == .pattern) return if (node.d != 0) null else .{ .spelling = .spec, .needed = 0, .allowed = none, .known = false, .pattern = node.a };
+        if (node.kind == .object_other) return .{
+            .spelling = .spec,
+            .needed = 0,
+            .allowed = none,
+            .known = true,
+            .pattern = node.b,
+            .case = graph.registers.get(node.a).case,
+            .place = node.d,
+        };
         if (!graph.program.escapes) return null;
         if (node.kind == .string) {
             if (node.b == 0) return null;
@@ -177,7 +189,7 @@ fn addExact(graph: *Graph, trie: *const Trie, state: StateId, spent: u32, limit:
 fn trieOf(graph: *const Graph, of: memo_room.Of) *const Trie {
     const vocabulary = graph.program.vocabulary;
     return switch (of) {
-        .tokens, .whole, .pattern_short => &vocabulary.trie,
+        .tokens, .whole, .pattern_short, .other_key => &vocabulary.trie,
         .pattern_long => &vocabulary.string_tables.long_tokens,
         .closing => &vocabulary.string_tables.closing,
         .suffixes => &vocabulary.string_tables.suffixes,
@@ -362,6 +374,7 @@ fn Limited(comptime Verifier: type) type {
 // Free strings
 
 fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    if (group.kind.case != none) return addOtherKey(graph, group, spent, limit, out, verifier);
     if (group.kind.pattern != Patterns.dead) return addPattern(graph, group, spent, limit, out, verifier);
     const tables = &graph.program.vocabulary.string_tables;
     const spelled = &tables.by_spelling[@backingInt(group.kind.spelling)];
@@ -420,6 +433,15 @@ fn addPattern(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, v
             if (allowed) words.set(out, closing.token);
         }
     }
+}
+
+/// Tokens that stay inside a key that has to match, and those that close it.
+fn addOtherKey(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    const memo = try pattern_mask.ofKey(graph, group.kind.pattern, group.kind.case, group.kind.place, group.state) orelse
+        return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
+    if (limit < memo.cost_max) return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
+    memo.addTo(spent, out);
+    return addState(graph, group.state, .closing, spent, limit, out, verifier);
 }
 
 /// Of what may follow a closing quote if the text before it allows.

@@ -5,6 +5,7 @@ const Allocator = std.mem.Allocator;
 const words = @import("../stdx.zig").words;
 const Group = @import("mask.zig").Group;
 const Frame = @import("walk.zig").Frame;
+const PlaceFrame = @import("pattern_mask.zig").PlaceFrame;
 const texts_walk = @import("texts_walk.zig");
 const limits = @import("../limits.zig").grammar;
 
@@ -62,8 +63,9 @@ pub const Memo = struct {
 };
 
 /// What a memo is of: the tokens that a walk finds, or those of the whole mask; the tokens that close a string, or what may follow its
-/// closing quote; short and long tokens inside a pattern, whose state is the key's.
-pub const Of = enum(u32) { tokens, whole, closing, suffixes, pattern_short, pattern_long };
+/// closing quote; short and long tokens inside a pattern, whose state is the key's; the tokens that stay inside an object's key that has to
+/// match.
+pub const Of = enum(u32) { tokens, whole, closing, suffixes, pattern_short, pattern_long, other_key };
 pub const Key = packed struct(u64) { state: u32, of: Of };
 
 pub const Memos = struct {
@@ -77,6 +79,7 @@ pub const Memos = struct {
     groups: std.ArrayList(Group) = .empty,
     ids: std.ArrayList(u32) = .empty,
     closings: std.ArrayList(Closing) = .empty,
+    places: std.ArrayList(PlaceFrame) = .empty,
     /// By what follows a closing quote: see mask.zig.
     suffixes: std.ArrayList(u32) = .empty,
     tasks: std.ArrayList(texts_walk.Task) = .empty,
@@ -91,6 +94,7 @@ pub const Memos = struct {
         self.groups.deinit(gpa);
         self.ids.deinit(gpa);
         self.closings.deinit(gpa);
+        self.places.deinit(gpa);
         self.suffixes.deinit(gpa);
         self.tasks.deinit(gpa);
     }

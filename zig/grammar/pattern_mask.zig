@@ -10,6 +10,10 @@ const memo_room = @import("memo.zig");
 const Memo = memo_room.Memo;
 const Closing = memo_room.Closing;
 const Key = memo_room.Key;
+const fresh_room = @import("fresh.zig");
+const Known = fresh_room.Known;
+const Place = fresh_room.Place;
+const registers_room = @import("registers.zig");
 const Patterns = @import("patterns.zig").Patterns;
 const pattern_walk = @import("pattern_walk.zig");
 const short_bytes = @import("pattern.zig").short_bytes;
@@ -50,6 +54,79 @@ pub fn cost(graph: *const Graph, keys: [2]Key, at: graph_room.StateId, state: u3
         if (bounded) most = @max(most, spelling.times(memo.shortest_max, patterns.of(state).unit));
     }
     return most +| rest;
+}
+
+/// What was read of a key down to one node of the trie.
+pub const PlaceFrame = struct { place: Place, at: json_string.State };
+
+/// The tokens that stay inside a key whose pattern is in a state, at a place among the known keys of its object; null if there was no room.
+/// Away from known keys the pattern alone decides. The few tokens that stay near them are tried.
+pub fn ofKey(graph: *Graph, state: u32, case: u32, place: u32, at: graph_room.StateId) Error!?*const Memo {
+    const key: Key = .{ .state = at, .of = .other_key };
+    if (graph.memos.get(key)) |known| return known;
+    const gpa = graph.gpa;
+    const vocabulary = graph.program.vocabulary;
+    const parts = try of(graph, state);
+    var memo: Memo = .{ .cost_max = try cost(graph, parts, at, state) orelse return null };
+    const bits = try gpa.alloc(u32, vocabulary.words());
+    memo.bits = bits;
+    errdefer memo.deinit(gpa);
+    @memset(bits, 0);
+    for (parts) |part| {
+        const inside = graph.memos.get(part) orelse {
+            memo.deinit(gpa);
+            return null;
+        };
+        if (inside.bits.len > 0) words.orInto(bits, inside.bits);
+        for (inside.list) |token| words.set(bits, token);
+    }
+    const list = &graph.memos.list;
+    list.clearRetainingCapacity();
+    try findNear(graph, registers_room.knownKeys(graph, &graph.program.cases[case].object), graph.registers.placeOf(place));
+    for (list.items) |token| {
+        words.unset(bits, token);
+        var next = at;
+        for (vocabulary.text(token)) |byte| {
+            next = (try graph.step(next, byte)).state;
+            if (next == Graph.dead_state) break;
+        }
+        const after = graph.states.items[next].cost;
+        if (after == spelling.unreachable_cost) continue;
+        words.set(bits, token);
+        memo.cost_max = @max(memo.cost_max, after);
+    }
+    const kept = memo;
+    memo = .{};
+    return try graph.memos.put(gpa, key, kept);
+}
+
+/// Puts the tokens into `graph.memos.list` after which a key may still become a known one.
+fn findNear(graph: *Graph, known: Known, start: Place) Error!void {
+    if (start.isAway()) return;
+    const vocabulary = graph.program.vocabulary;
+    const nodes = vocabulary.trie.nodes;
+    try graph.memos.places.resize(graph.gpa, vocabulary.trie.depth_max + 1);
+    const frames = graph.memos.places.items;
+    frames[0] = .{ .place = start, .at = .start };
+    var at: u32 = 0;
+    while (at < nodes.len) {
+        const node = &nodes[at];
+        const parent = frames[node.depth - 1];
+        const next: ?json_string.State = switch (json_string.step(parent.at, node.byte, .spec)) {
+            .dead, .close => null,
+            .inside, .raw => |state| state,
+            .char => .start,
+        };
+        const place = known.afterByte(parent.place, parent.at, node.byte);
+        if (next == null or place.isAway()) {
+            at = node.next;
+            continue;
+        }
+        frames[node.depth] = .{ .place = place, .at = next.? };
+        var token = node.entry;
+        while (token != none) : (token = vocabulary.twins[token]) try graph.memos.list.append(graph.gpa, token);
+        at += 1;
+    }
 }
 
 fn memoOf(graph: *Graph, key: Key) Error!*const Memo {
