@@ -13,7 +13,7 @@ await runScript(async () => {
 
 /** Whoever names another model, or only asks for help, does not wait for the default one to arrive. */
 function needsDefaultModel(): boolean {
-  if (flags.some((flag) => /^(doctor|help|--help|-h|--version)$/.test(flag))) return false;
+  if (flags.some((flag) => /^(check|doctor|help|--help|-h|--version)$/.test(flag))) return false;
   const at = flags.findIndex((flag) => /^(-m|--model)(=|$)/.test(flag));
   const named = flags[at]?.split("=")[1] ?? flags[at + 1];
   const wanted = at < 0 ? process.env["TENON_MODEL"] : named;

@@ -101,3 +101,11 @@ test("its command line", async () => {
   }
   expect(await readCheck(["--help"])).toMatchObject({ ok: true, value: { kind: "print" } });
 });
+
+test.each(["nowhere.json", "nowhere.gguf", schema])(
+  "a vocabulary that cannot be used is a sentence",
+  async (vocabulary) => {
+    const { text, passed } = await run(schema, { vocabulary });
+    expect([passed, text.startsWith(`The vocabulary ${vocabulary} cannot be used: `)]).toEqual([undefined, true]);
+  },
+);

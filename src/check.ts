@@ -25,7 +25,9 @@ export async function check(
   if (!source.ok) return source;
   const instance = options.instance === undefined ? ok(undefined) : readText(options.instance);
   if (!instance.ok) return instance;
-  using vocabulary = await openVocabulary(options.vocabulary, library);
+  const opened = await openVocabulary(options.vocabulary, library);
+  if (!opened.ok) return opened;
+  using vocabulary = opened.value;
   const policy: Policy = options.spec ? specPolicy : { ...defaultPolicy, order: "any" };
   const lines = kind === "json_schema" ? schemaLines(source.value, policy) : [];
   const compiled = compile(vocabulary, sourceOf(kind, source.value, policy));
@@ -74,8 +76,13 @@ function readText(path: string): Result<string, string> {
   }
 }
 
-async function openVocabulary(path: string | undefined, library: string): Promise<Vocabulary> {
-  return path === undefined ? Vocabulary.of(byteTokenizer, library) : Vocabulary.load(path, library);
+async function openVocabulary(path: string | undefined, library: string): Promise<Result<Vocabulary, string>> {
+  try {
+    return ok(path === undefined ? Vocabulary.of(byteTokenizer, library) : await Vocabulary.load(path, library));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    return fail(`The vocabulary ${path ?? "of bytes"} cannot be used: ${reason}.`);
+  }
 }
 
 /** Lists are a line an item. */
