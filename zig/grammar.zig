@@ -24,6 +24,8 @@ test {
     _ = @import("grammar/terminators.zig");
     _ = @import("grammar/ir_test.zig");
     _ = @import("grammar/matcher_test.zig");
+    _ = @import("grammar/decimal_key.zig");
+    _ = @import("grammar/frames_test.zig");
     _ = @import("grammar/oracle_test.zig");
     _ = @import("grammar/pattern_test.zig");
     _ = @import("grammar/pattern_mask_test.zig");

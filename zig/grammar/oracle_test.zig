@@ -90,7 +90,11 @@ const Maker = struct {
                 try self.randomCase(count);
             try self.values.append(self.arena, .{ .origin = @intCast(self.values.items.len), .cases = cases });
         }
-        const root = if (self.below(3) == 0) try self.frame() else try self.add(.{ .json = .{ .value = 0, .style = self.style } });
+        const root = if (self.below(3) == 0) try self.frame() else root: {
+            const json = try self.add(.{ .json = .{ .value = 0, .style = self.style } });
+            if (self.feature != .mixed or self.below(4) > 0) break :root json;
+            break :root try self.add(.{ .repeat = .{ .item = json, .min = 1, .max = 3 } });
+        };
         return .{ .nodes = self.nodes.items, .values = self.values.items, .regexes = self.regexes.items, .root = root };
     }
 
@@ -121,14 +125,16 @@ const Maker = struct {
         return list[self.below(list.len)];
     }
 
-    /// Text and markers around JSON. JSON texts never touch, so that each counts its own whitespace.
+    /// Text and markers around JSON. Each JSON text counts its own whitespace, even where two touch.
     fn frame(self: *Maker) !u32 {
         const json = try self.add(.{ .json = .{ .value = 0, .style = self.style } });
         const open = try self.marker("<m>", self.words.special_first + 1);
         const close = try self.marker("</m>", none);
         const newline = try self.add(.{ .bytes = "\n" });
         const gap = try self.add(.{ .repeat = .{ .item = newline, .min = 0, .max = if (self.random.boolean()) 1 else none } });
-        const call = try self.add(.{ .sequence = try self.arena.dupe(u32, &.{ open, gap, json, gap, close }) });
+        const touching = try self.add(.{ .sequence = try self.arena.dupe(u32, &.{ json, json }) });
+        const inner = if (self.below(3) == 0) touching else json;
+        const call = try self.add(.{ .sequence = try self.arena.dupe(u32, &.{ open, gap, inner, gap, close }) });
         const calls = try self.add(.{ .repeat = .{ .item = call, .min = @intCast(self.below(2)), .max = @intCast(self.random.intRangeAtMost(usize, 1, 3)) } });
         const until = try self.arena.dupe(ir.Marker, &.{ .{ .token = self.words.special_first + 1, .bytes = "<m>" }, .{ .token = none, .bytes = self.pick(&.{ "ab", "é<", "<<" }) } });
         const text = try self.add(.{ .text = .{ .controls = false, .until = until } });
