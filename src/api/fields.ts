@@ -18,11 +18,17 @@ export function options<T extends TProperties>(fields: T): TObject<T> {
 
 const areOptions = Symbol("unread fields are reported");
 
-/** One of these strings. */
+/** One of these strings, of which there are two or more. */
 export function oneOf<const T extends readonly string[]>(values: T) {
   const literals = values.map((value: T[number]) => Type.Literal(value));
-  return Type.Union(literals, { description: `one of ${values.map((value) => `'${value}'`).join(", ")}` });
+  const quoted = values.map((value) => `'${value}'`);
+  return Type.Union(literals, { description: `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}` });
 }
+
+export const jsonSchema = Type.Union([open({}), Type.Boolean()], { description: "a JSON Schema" });
+
+/** A limit of generated tokens. */
+export const tokensLimit = Type.Integer({ minimum: 1, maximum: 0xffff_ffff });
 
 /** How much a model shall think, where its template can tell it. */
 export const reasoningEffort = oneOf(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);

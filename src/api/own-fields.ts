@@ -3,12 +3,11 @@ import type { Failure } from "../generation/failure.ts";
 import type { AnswerFormat, Policy, Request } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { lexiconWordLengthMax, lexiconWordsMax, whitespaceMax } from "../limits.ts";
-import { open, optional, options } from "./fields.ts";
+import { jsonSchema, oneOf, open, optional, options } from "./fields.ts";
 import type { Service } from "./service.ts";
 import { sourceAt } from "./source.ts";
 
-const schema = Type.Union([open({}), Type.Boolean()], { description: "a JSON Schema" });
-const format = Type.Union([Type.Literal("json"), Type.Literal("text")], { description: "'json' or 'text'" });
+const format = oneOf(["json", "text"]);
 const words = Type.Array(Type.String({ minLength: 1, maxLength: lexiconWordLengthMax }), {
   minItems: 1,
   maxItems: lexiconWordsMax,
@@ -22,34 +21,26 @@ const lexicon = Type.Union(
 
 /** Tenon's own fields, which every shape takes beside its own. The names llamay uses mean the same. */
 export const ownFields = {
-  tenon_schema: optional(schema),
+  tenon_schema: optional(jsonSchema),
   tenon_format: optional(format),
   tenon_lexicon: optional(lexicon),
   tenon_hold_calls: optional(Type.Boolean()),
-  tenon_tool_strict: optional(
-    Type.Union([Type.Literal("envelope"), Type.Literal("schema")], { description: "'envelope' or 'schema'" }),
-  ),
+  tenon_tool_strict: optional(oneOf(["envelope", "schema"])),
   tenon_policy: optional(
     options({
-      additional: optional(
-        Type.Union([Type.Literal("closed"), Type.Literal("spec")], { description: "'closed' or 'spec'" }),
-      ),
-      order: optional(Type.Union([Type.Literal("any"), Type.Literal("schema")], { description: "'any' or 'schema'" })),
+      additional: optional(oneOf(["closed", "spec"])),
+      order: optional(oneOf(["any", "schema"])),
       whitespace: optional(
         Type.Union([Type.Literal("compact"), Type.Literal("flexible"), Type.Integer({ minimum: 0, maximum: 0xffff })], {
           description: "'compact', 'flexible' or a number of characters",
         }),
       ),
-      format: optional(
-        Type.Union([Type.Literal("assert"), Type.Literal("annotate")], { description: "'assert' or 'annotate'" }),
-      ),
-      spelling: optional(
-        Type.Union([Type.Literal("canonical"), Type.Literal("spec")], { description: "'canonical' or 'spec'" }),
-      ),
+      format: optional(oneOf(["assert", "annotate"])),
+      spelling: optional(oneOf(["canonical", "spec"])),
       relax: optional(Type.Boolean()),
     }),
   ),
-  llamay_schema: optional(schema),
+  llamay_schema: optional(jsonSchema),
   llamay_format: optional(format),
   llamay_lexicon: optional(lexicon),
 };

@@ -3,10 +3,9 @@ import type { Failure } from "../generation/failure.ts";
 import type { Request, Sampling } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { choicesMax, logitBiasMax, stopStringLengthMax, stopStringsMax } from "../limits.ts";
-import { open, optional, options } from "./fields.ts";
+import { open, optional, options, tokensLimit } from "./fields.ts";
 import type { Service } from "./service.ts";
 
-const tokensLimit = Type.Integer({ minimum: 1, maximum: 0xffff_ffff });
 const stopString = Type.String({
   minLength: 1,
   maxLength: stopStringLengthMax,

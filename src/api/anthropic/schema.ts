@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { stopStringLengthMax, stopStringsMax, thinkingBudgetMin, toolsMax } from "../../limits.ts";
-import { open, optional } from "../fields.ts";
+import { jsonSchema, oneOf, open, optional, tokensLimit } from "../fields.ts";
 import { ownFields } from "../own-fields.ts";
 import { samplingFields } from "../sampling-fields.ts";
 
@@ -47,7 +47,7 @@ export const countBody = open(promptFields);
 
 export const messagesBody = open({
   ...promptFields,
-  max_tokens: Type.Integer({ minimum: 1, maximum: 0xffff_ffff }),
+  max_tokens: tokensLimit,
   stop_sequences: optional(
     Type.Array(
       Type.String({
@@ -120,13 +120,11 @@ export const toolChoice = open({ type: Type.String(), disable_parallel_tool_use:
 export const namedToolChoice = open({ name: Type.String({ minLength: 1, description: "a non-empty string" }) });
 
 export const thinking = open({ type: Type.String() });
-const display = optional(
-  Type.Union([Type.Literal("summarized"), Type.Literal("omitted")], { description: "'summarized' or 'omitted'" }),
-);
+const display = optional(oneOf(["summarized", "omitted"]));
 export const adaptiveThinking = open({ display });
 export const enabledThinking = open({ display, budget_tokens: Type.Integer({ minimum: thinkingBudgetMin }) });
 
 export const outputFormat = open({
   type: Type.Literal("json_schema", { description: "'json_schema'" }),
-  schema: Type.Union([open({}), Type.Boolean()], { description: "a JSON Schema" }),
+  schema: jsonSchema,
 });

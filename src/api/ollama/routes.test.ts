@@ -136,7 +136,7 @@ test.each([
   ],
   [
     { from: "replay", messages: [{ role: "tool", content: "x" }] },
-    "Invalid value for 'messages[0].role': expected one of 'system', 'user', 'assistant'.",
+    "Invalid value for 'messages[0].role': expected 'system', 'user' or 'assistant'.",
   ],
 ] satisfies readonly (readonly [object, string])[])("create refuses %j", async (fields, error) => {
   const ask = serve();

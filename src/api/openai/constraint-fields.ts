@@ -4,12 +4,11 @@ import type { AnswerFormat } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { choiceTextsMax } from "../../limits.ts";
 import { checker } from "../check.ts";
-import { open, optional, options } from "../fields.ts";
+import { jsonSchema, open, optional, options } from "../fields.ts";
 import type { NamedFormat } from "../own-fields.ts";
 import { sourceAt } from "../source.ts";
 import { strictSchemaFailure } from "../strict-schema.ts";
 
-const schema = Type.Union([open({}), Type.Boolean()], { description: "a JSON Schema" });
 const schemaOrText = Type.Union([open({}), Type.Boolean(), Type.String()], {
   description: "a JSON Schema, or the text of one",
 });
@@ -22,7 +21,7 @@ const texts = Type.Array(Type.String({ minLength: 1 }), {
 /** What an answer has to fit, under OpenAI's name and those of vLLM, SGLang and llama.cpp; `decodeFormats` reads them. */
 export const constraintFields = {
   response_format: optional(Type.Unknown()),
-  json_schema: optional(schema),
+  json_schema: optional(jsonSchema),
   grammar: optional(Type.String()),
   ebnf: optional(Type.String()),
   regex: optional(Type.String()),
@@ -107,12 +106,12 @@ export const jsonSchemaFormat = open({
       }),
     ),
     description: optional(Type.String()),
-    schema,
+    schema: jsonSchema,
     strict: optional(Type.Boolean()),
   }),
 });
 /** llama.cpp's spelling of a schema. */
-export const jsonObjectFormat = open({ schema: optional(schema) });
+export const jsonObjectFormat = open({ schema: optional(jsonSchema) });
 const checkJsonSchema = checker(jsonSchemaFormat);
 const checkJsonObject = checker(jsonObjectFormat);
 const checkGrammar = checker(open({ grammar: Type.String({ minLength: 1 }) }));

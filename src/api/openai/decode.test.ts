@@ -374,7 +374,7 @@ test.each([
   [
     { reasoning_effort: "huge" },
     "reasoning_effort",
-    "Invalid value for 'reasoning_effort': expected one of 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'.",
+    "Invalid value for 'reasoning_effort': expected 'none', 'minimal', 'low', 'medium', 'high', 'xhigh' or 'max'.",
   ],
   [{ modalities: ["text", "audio"] }, "modalities", "audio output is not supported"],
   [

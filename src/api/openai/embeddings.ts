@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "../../generation/result.ts";
 import { embeddingInputsMax } from "../../limits.ts";
 import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
-import { open, optional, strictFailure, unreadFields } from "../fields.ts";
+import { oneOf, open, optional, strictFailure, unreadFields } from "../fields.ts";
 import type { Embeddings } from "../service.ts";
 import { cut } from "../vectors.ts";
 import type { DecodeService } from "./decode.ts";
@@ -41,9 +41,7 @@ export function decodeEmbedding(
 export const embeddingBody = open({
   model: optional(Type.String()),
   input: textsOrTokens(Type.String({ minLength: 1 }), embeddingInputsMax),
-  encoding_format: optional(
-    Type.Union([Type.Literal("float"), Type.Literal("base64")], { description: "'float' or 'base64'" }),
-  ),
+  encoding_format: optional(oneOf(["float", "base64"])),
   dimensions: optional(Type.Integer({ minimum: 1 })),
 });
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toolsMax } from "../../limits.ts";
-import { open, optional, reasoningEffort } from "../fields.ts";
+import { oneOf, open, optional, reasoningEffort } from "../fields.ts";
 import { ownFields } from "../own-fields.ts";
 import { samplingFields } from "../sampling-fields.ts";
 import { constraintFields } from "./constraint-fields.ts";
@@ -115,7 +115,7 @@ export const customTool = open({
 });
 export const grammarFormat = open({
   grammar: open({
-    syntax: Type.Union([Type.Literal("lark"), Type.Literal("regex")], { description: "'lark' or 'regex'" }),
+    syntax: oneOf(["lark", "regex"]),
     definition: Type.String({ minLength: 1 }),
   }),
 });
@@ -126,7 +126,7 @@ export const namedFunction = open({ function: reference });
 export const namedCustom = open({ custom: reference });
 export const allowedToolChoice = open({
   allowed_tools: open({
-    mode: Type.Union([Type.Literal("auto"), Type.Literal("required")], { description: "'auto' or 'required'" }),
+    mode: oneOf(["auto", "required"]),
     tools: Type.Array(Type.Unknown(), { minItems: 1 }),
   }),
 });

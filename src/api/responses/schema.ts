@@ -7,7 +7,7 @@ import {
   toolsMax,
   topLogprobsMax,
 } from "../../limits.ts";
-import { oneOf, open, optional, reasoningEffort } from "../fields.ts";
+import { jsonSchema, oneOf, open, optional, reasoningEffort, tokensLimit } from "../fields.ts";
 import { ownFields } from "../own-fields.ts";
 import { samplingFields } from "../sampling-fields.ts";
 
@@ -41,7 +41,7 @@ export const responseBody = open({
   ),
   instructions: optional(Type.String()),
   previous_response_id: optional(Type.String()),
-  max_output_tokens: optional(Type.Integer({ minimum: 1, maximum: 0xffff_ffff })),
+  max_output_tokens: optional(tokensLimit),
   max_tool_calls: optional(Type.Integer({ minimum: 1 })),
   top_logprobs: optional(Type.Integer({ minimum: 0, maximum: topLogprobsMax })),
   include: optional(Type.Array(oneOf(includes))),
@@ -58,9 +58,7 @@ export const responseBody = open({
   ),
   store: optional(Type.Boolean()),
   background: optional(Type.Boolean()),
-  truncation: optional(
-    Type.Union([Type.Literal("auto"), Type.Literal("disabled")], { description: "'auto' or 'disabled'" }),
-  ),
+  truncation: optional(oneOf(["auto", "disabled"])),
   metadata: optional(
     Type.Record(Type.String({ maxLength: metadataKeyLengthMax }), Type.String({ maxLength: metadataValueLengthMax }), {
       maxProperties: metadataPairsMax,
@@ -119,12 +117,7 @@ export const itemBody = open({
   role: optional(Type.String()),
 });
 export const messageItem = open({
-  role: Type.Union(
-    [Type.Literal("user"), Type.Literal("assistant"), Type.Literal("system"), Type.Literal("developer")],
-    {
-      description: "'user', 'assistant', 'system' or 'developer'",
-    },
-  ),
+  role: oneOf(["user", "assistant", "system", "developer"]),
   content: Type.Union([Type.String(), Type.Array(Type.Unknown())], {
     description: "a string or an array of content parts",
   }),
@@ -171,17 +164,17 @@ export const customTool = open({
   format: optional(open({ type: Type.String() })),
 });
 export const grammarFormat = open({
-  syntax: Type.Union([Type.Literal("lark"), Type.Literal("regex")], { description: "'lark' or 'regex'" }),
+  syntax: oneOf(["lark", "regex"]),
   definition: Type.String({ minLength: 1 }),
 });
 
 export const toolChoiceObject = open({ type: Type.String() });
 export const toolReference = open({
-  type: Type.Union([Type.Literal("function"), Type.Literal("custom")], { description: "'function' or 'custom'" }),
+  type: oneOf(["function", "custom"]),
   name: toolName,
 });
 export const allowedToolChoice = open({
-  mode: Type.Union([Type.Literal("auto"), Type.Literal("required")], { description: "'auto' or 'required'" }),
+  mode: oneOf(["auto", "required"]),
   tools: Type.Array(toolReference, { minItems: 1 }),
 });
 
@@ -190,6 +183,6 @@ export const allowedToolChoice = open({
 export const textFormat = open({ type: Type.String() });
 export const jsonSchemaFormat = open({
   name: optional(Type.String()),
-  schema: Type.Union([open({}), Type.Boolean()], { description: "a JSON Schema" }),
+  schema: jsonSchema,
   strict: optional(Type.Boolean()),
 });
