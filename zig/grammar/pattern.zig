@@ -73,7 +73,7 @@ pub const Pattern = struct {
         if (self.bounds == .none) return true;
         if (self.max != none) {
             const longest = terms.terms.items[term].longest;
-            if (longest == none or longest > self.max -| count) return false;
+            if (count > self.max or longest == none or longest > self.max - count) return false;
         }
         const needed = self.min -| count;
         return needed == 0 or self.bounds != .loop and needed <= terms.terms.items[term].shortest;

@@ -148,6 +148,27 @@ const Hand = struct {
     }
 };
 
+test "a text that ends with the regex may still be too long" {
+    const workshop = try Workshop.create();
+    defer workshop.destroy();
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    var hand: Hand = .{ .arena = arena };
+    const optional_a = try hand.repeat(try hand.class('a', 'a'), 0, 1);
+    const optional_b = try hand.repeat(try hand.class('b', 'b'), 0, 1);
+    const root = try hand.concat(&.{ optional_a, optional_b });
+    workshop.budget.left = limits.work_units;
+    const source = workshop.source();
+    var patterns: Patterns = try .create(gpa, &.{try Pattern.create(arena, arena, &source, hand.list.items, root, 0, 1)});
+    defer patterns.deinit();
+    const start = try patterns.start(0);
+    const after_a = try patterns.afterChar(start, 'a');
+    try std.testing.expect(patterns.accepts(after_a));
+    try std.testing.expectEqual(Patterns.dead, try patterns.afterChar(after_a, 'b'));
+    try std.testing.expect(patterns.accepts(try patterns.afterChar(start, 'b')));
+}
+
 test "huge counts cost nothing, and what would cost too much is refused" {
     const workshop = try Workshop.create();
     defer workshop.destroy();
