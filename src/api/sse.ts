@@ -5,6 +5,11 @@ export function sseData(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
+/** The same with a name. */
+export function sseEvent(name: string, value: unknown): string {
+  return `event: ${name}\n${sseData(value)}`;
+}
+
 export const sseDone = "data: [DONE]\n\n";
 
 /** A stream of events, as stream.ts sends it, with `ping`, by default a comment, whenever nothing was sent for `pingMs`. */

@@ -1,6 +1,7 @@
 import type { Event, FinishReason, Usage } from "../../generation/event.ts";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
+import { sseEvent } from "../sse.ts";
 import { type BlockEvent, blocksOf } from "./blocks.ts";
 import { errorBody } from "./error.ts";
 import type { Display } from "./signature.ts";
@@ -89,7 +90,7 @@ export async function* encodeStream(frame: MessageFrame, events: AsyncIterable<E
         return;
       }
       case "failure":
-        yield `event: error\ndata: ${JSON.stringify(errorBody(event.failure, frame.requestId))}\n\n`;
+        yield sseEvent("error", errorBody(event.failure, frame.requestId));
         return;
       default:
         event satisfies never;
@@ -101,7 +102,7 @@ export async function* encodeStream(frame: MessageFrame, events: AsyncIterable<E
 export const pingFrame = sse("ping", {});
 
 function sse(type: string, fields: object): string {
-  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+  return sseEvent(type, { type, ...fields });
 }
 
 function delta({ index }: { readonly index: number }, delta: object): string {

@@ -3,6 +3,7 @@ import type { Failure } from "../../generation/failure.ts";
 import type { Request as Asked } from "../../generation/request.ts";
 import { ok, type Result } from "../../generation/result.ts";
 import { readJson } from "../body.ts";
+import { decodePath } from "../path.ts";
 import { responseHeaders } from "../response-headers.ts";
 import { requestIdOf } from "../room.ts";
 import type { Service } from "../service.ts";
@@ -92,13 +93,4 @@ function models(service: Service, http: Request): Response | undefined {
   return model === undefined
     ? errorResponse({ kind: "model_not_found", model: wanted }, requestId)
     : Response.json(encodeModel(model));
-}
-
-/** A model's name may contain slashes, as they are or escaped. What is not an escape stands for itself. */
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

@@ -3,6 +3,7 @@ import type { Failure } from "../../generation/failure.ts";
 import type { Result } from "../../generation/result.ts";
 import { type JsonBody, readJson } from "../body.ts";
 import { errorResponse } from "../openai-error.ts";
+import { decodePath } from "../path.ts";
 import { responseHeaders } from "../response-headers.ts";
 import { requestIdOf } from "../room.ts";
 import type { Service } from "../service.ts";
@@ -122,13 +123,4 @@ function freshId(prefix: string): string {
 
 function textOf(service: Service, prompt: string | Uint32Array): string {
   return typeof prompt === "string" ? prompt : new TextDecoder().decode(service.detokenize([...prompt]));
-}
-
-/** A model's name may contain slashes, as they are or escaped. What is not an escape stands for itself. */
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

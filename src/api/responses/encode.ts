@@ -1,6 +1,7 @@
 import type { Event } from "../../generation/event.ts";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
+import { sseEvent } from "../sse.ts";
 import type { ResponseFrame } from "./response.ts";
 import { ResponseWriter, type StreamEvent } from "./writer.ts";
 
@@ -45,7 +46,7 @@ export function writtenBy(frame: ResponseFrame, events: Iterable<Event>): Respon
 
 function* frames(events: Iterable<StreamEvent>, after: number): Generator<string, void> {
   for (const event of events) {
-    if (event.sequence_number > after) yield `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+    if (event.sequence_number > after) yield sseEvent(event.type, event);
   }
 }
 
