@@ -5,6 +5,7 @@ import { fail, ok, type Result } from "../../generation/result.ts";
 import { choiceTextsMax } from "../../limits.ts";
 import { checker } from "../check.ts";
 import { jsonSchema, open, optional, options } from "../fields.ts";
+import { toolName } from "../openai-tools.ts";
 import type { NamedFormat } from "../own-fields.ts";
 import { sourceAt } from "../source.ts";
 import { strictSchemaFailure } from "../strict-schema.ts";
@@ -99,12 +100,7 @@ function syntaxOf(text: string | null | undefined): "gbnf" | "lark" {
 const checkFormat = checker(open({ type: Type.String() }));
 export const jsonSchemaFormat = open({
   json_schema: open({
-    name: optional(
-      Type.String({
-        pattern: "^[a-zA-Z0-9_-]{1,64}$",
-        description: "a name of 1 to 64 letters, digits, '_' and '-'",
-      }),
-    ),
+    name: optional(toolName),
     description: optional(Type.String()),
     schema: jsonSchema,
     strict: optional(Type.Boolean()),

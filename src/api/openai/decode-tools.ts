@@ -1,15 +1,14 @@
 import type { Failure } from "../../generation/failure.ts";
-import type { GrammarSource } from "../../generation/grammar-source.ts";
 import type { Tool, ToolChoice } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { checker } from "../check.ts";
+import { customTool, functionTool } from "../openai-tools.ts";
 import { sourceAt, sourceItems } from "../source.ts";
-import { strictSchemaFailure } from "../strict-schema.ts";
 import {
   allowedToolChoice,
-  customTool,
+  customToolBody,
   functionBody,
-  functionTool,
+  functionToolBody,
   grammarFormat,
   namedCustom,
   namedFunction,
@@ -28,10 +27,12 @@ export function decodeTools(values: readonly unknown[], text: string): Result<re
         const checked = checkFunctionTool(value, at);
         if (!checked.ok) return checked;
         const { function: described } = checked.value;
-        return decodeFunction(described, { at: `${at}.function`, described: sourceAt(source, ["function"]), source });
+        return functionTool(described, { at: `${at}.function`, described: sourceAt(source, ["function"]), source });
       }
-      case "custom":
-        return decodeCustom(value, at);
+      case "custom": {
+        const checked = checkCustom(value, at);
+        return checked.ok ? customTool(checked.value.custom, `${at}.custom`, grammarOf) : checked;
+      }
       default:
         return fail({
           kind: "invalid",
@@ -48,7 +49,7 @@ export function decodeFunctions(values: readonly unknown[], text: string): Resul
   return decodeEach(values, text, "functions", (value, described, at) => {
     const checked = checkFunction(value, at);
     if (!checked.ok) return checked;
-    return decodeFunction(checked.value, { at, described, source: `{"type":"function","function":${described}}` });
+    return functionTool(checked.value, { at, described, source: `{"type":"function","function":${described}}` });
   });
 }
 
@@ -90,9 +91,9 @@ export function decodeFunctionCall(value: unknown): Result<ToolChoice, Failure> 
 }
 
 const checkTool = checker(toolBody);
-const checkFunctionTool = checker(functionTool);
+const checkFunctionTool = checker(functionToolBody);
 const checkFunction = checker(functionBody);
-const checkCustom = checker(customTool);
+const checkCustom = checker(customToolBody);
 const checkGrammar = checker(grammarFormat);
 const checkChoice = checker(toolChoiceObject);
 const checkNamedFunction = checker(namedFunction);
@@ -115,68 +116,10 @@ function decodeEach(
   return ok(tools);
 }
 
-type FunctionBody = {
-  readonly name: string;
-  readonly description?: string | null;
-  readonly parameters?: object | null;
-  readonly strict?: boolean | null;
-};
-
-/** `described` is the text of the function's own object, `source` that of the tool. */
-function decodeFunction(
-  { name, description, parameters, strict }: FunctionBody,
-  { at, described, source }: { readonly at: string; readonly described: string; readonly source: string },
-): Result<Tool, Failure> {
-  const param = `${at}.parameters`;
-  const hasParameters = parameters !== undefined && parameters !== null;
-  const refusal = strict && hasParameters ? strictSchemaFailure(parameters, `function '${name}'`, param) : undefined;
-  if (refusal !== undefined) return fail(refusal);
-  return ok({
-    name,
-    description: description ?? undefined,
-    parameters: hasParameters ? sourceAt(described, ["parameters"]) : undefined,
-    strict: strict ?? false,
-    param,
-    source,
-  });
-}
-
-/** A tool that takes raw text. Templates know functions alone, so `source` shows it as one; the prompt explains the rest. */
-function decodeCustom(value: unknown, at: string): Result<Tool, Failure> {
-  const checked = checkCustom(value, at);
-  if (!checked.ok) return checked;
-  const { name, description, format } = checked.value.custom;
-  const param = `${at}.custom.format`;
-  const decoded = decodeCustomFormat(format ?? undefined, param);
-  if (!decoded.ok) return decoded;
-  return ok({
-    name,
-    description: description ?? undefined,
-    parameters: undefined,
-    strict: false,
-    custom: { format: decoded.value },
-    param,
-    source: JSON.stringify({ type: "function", function: { name, description: description ?? undefined } }),
-  });
-}
-
-function decodeCustomFormat(
-  format: { readonly type: string } | undefined,
-  at: string,
-): Result<GrammarSource | undefined, Failure> {
-  if (format === undefined || format.type === "text") return ok(undefined);
-  if (format.type !== "grammar") {
-    return fail({
-      kind: "invalid",
-      message: `Invalid value for '${at}.type': expected 'text' or 'grammar'.`,
-      param: `${at}.type`,
-      code: "invalid_value",
-    });
-  }
-  const checked = checkGrammar(format, at);
-  if (!checked.ok) return checked;
-  const { syntax, definition } = checked.value.grammar;
-  return ok({ syntax, text: definition });
+/** The grammar in `{"type": "grammar", "grammar": {…}}`. */
+function grammarOf(format: object, param: string) {
+  const checked = checkGrammar(format, param);
+  return checked.ok ? ok(checked.value.grammar) : checked;
 }
 
 /** The name in `{"type": "function", "function": {"name"}}`, and the same of a custom tool. */

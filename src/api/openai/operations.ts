@@ -11,10 +11,10 @@ import {
   callBody,
   chatBody,
   customCall,
-  customTool,
+  customToolBody,
   functionCall,
   functionMessage,
-  functionTool,
+  functionToolBody,
   namedCustom,
   namedFunction,
   refusalPart,
@@ -61,7 +61,7 @@ const message = Type.Union([
   said(["tool"], { ...toolMessage.properties, content: spoken.content }),
   said(["function"], { ...functionMessage.properties, content: spoken.content }),
 ]);
-const tool = Type.Union([typed("function", functionTool.properties), typed("custom", customTool.properties)]);
+const tool = Type.Union([typed("function", functionToolBody.properties), typed("custom", customToolBody.properties)]);
 const toolChoice = Type.Union([
   Type.Union([Type.Literal("none"), Type.Literal("auto"), Type.Literal("required")]),
   typed("function", namedFunction.properties),

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toolsMax } from "../../limits.ts";
 import { oneOf, open, optional, reasoningEffort } from "../fields.ts";
+import { customFields, functionFields, grammarFields } from "../openai-tools.ts";
 import { ownFields } from "../own-fields.ts";
 import { samplingFields } from "../sampling-fields.ts";
 import { constraintFields } from "./constraint-fields.ts";
@@ -92,33 +93,12 @@ export const contentPart = open({ type: Type.String() });
 export const textPart = open({ text: Type.String() });
 export const refusalPart = open({ refusal: Type.String() });
 
-const toolName = Type.String({
-  pattern: "^[a-zA-Z0-9_-]{1,64}$",
-  description: "a name of 1 to 64 letters, digits, '_' and '-'",
-});
-
 export const toolBody = open({ type: Type.String() });
 /** Also one of the legacy `functions`. */
-export const functionBody = open({
-  name: toolName,
-  description: optional(Type.String()),
-  parameters: optional(open({})),
-  strict: optional(Type.Boolean()),
-});
-export const functionTool = open({ function: functionBody });
-export const customTool = open({
-  custom: open({
-    name: toolName,
-    description: optional(Type.String()),
-    format: optional(open({ type: Type.String() })),
-  }),
-});
-export const grammarFormat = open({
-  grammar: open({
-    syntax: oneOf(["lark", "regex"]),
-    definition: Type.String({ minLength: 1 }),
-  }),
-});
+export const functionBody = open(functionFields);
+export const functionToolBody = open({ function: functionBody });
+export const customToolBody = open({ custom: open(customFields) });
+export const grammarFormat = open({ grammar: open(grammarFields) });
 
 const reference = open({ name: Type.String({ minLength: 1, description: "a non-empty string" }) });
 export const toolChoiceObject = open({ type: Type.String() });

@@ -1,14 +1,13 @@
 import type { Failure } from "../../generation/failure.ts";
-import type { GrammarSource } from "../../generation/grammar-source.ts";
 import type { Tool, ToolChoice } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { checker } from "../check.ts";
+import { customTool, functionTool } from "../openai-tools.ts";
 import { sourceAt, sourceItems } from "../source.ts";
-import { strictSchemaFailure } from "../strict-schema.ts";
 import {
   allowedToolChoice,
-  customTool,
-  functionTool,
+  customToolBody,
+  functionToolBody,
   grammarFormat,
   toolBody,
   toolChoiceObject,
@@ -60,8 +59,8 @@ export function decodeToolChoice(value: unknown, tools: readonly Tool[]): Result
 }
 
 const checkTool = checker(toolBody);
-const checkFunction = checker(functionTool);
-const checkCustom = checker(customTool);
+const checkFunction = checker(functionToolBody);
+const checkCustom = checker(customToolBody);
 const checkGrammar = checker(grammarFormat);
 const checkChoice = checker(toolChoiceObject);
 const checkReference = checker(toolReference);
@@ -73,8 +72,10 @@ function decodeTool(value: unknown, source: string, at: string): Result<Tool, Fa
   switch (body.value.type) {
     case "function":
       return decodeFunction(value, source, at);
-    case "custom":
-      return decodeCustom(value, at);
+    case "custom": {
+      const tool = checkCustom(value, at);
+      return tool.ok ? customTool(tool.value, at, checkGrammar) : tool;
+    }
     default:
       return fail({
         kind: "invalid",
@@ -88,19 +89,7 @@ function decodeTool(value: unknown, source: string, at: string): Result<Tool, Fa
 function decodeFunction(value: unknown, source: string, at: string): Result<Tool, Failure> {
   const tool = checkFunction(value, at);
   if (!tool.ok) return tool;
-  const { name, description, parameters, strict } = tool.value;
-  const param = `${at}.parameters`;
-  const hasParameters = parameters !== undefined && parameters !== null;
-  const refusal = strict && hasParameters ? strictSchemaFailure(parameters, `function '${name}'`, param) : undefined;
-  if (refusal !== undefined) return fail(refusal);
-  return ok({
-    name,
-    description: description ?? undefined,
-    parameters: hasParameters ? sourceAt(source, ["parameters"]) : undefined,
-    strict: strict ?? false,
-    param,
-    source: nested(tool.value, source),
-  });
+  return functionTool(tool.value, { at, described: source, source: nested(tool.value, source) });
 }
 
 /**
@@ -112,39 +101,6 @@ function nested(tool: object, source: string): string {
     .filter(([key, value]) => key !== "type" && value !== null)
     .map(([key]) => `${JSON.stringify(key)}:${sourceAt(source, [key])}`);
   return `{"type":"function","function":{${members.join(",")}}}`;
-}
-
-/** A tool that takes raw text. Templates know functions alone, so `source` shows it as one; the prompt explains the rest. */
-function decodeCustom(value: unknown, at: string): Result<Tool, Failure> {
-  const tool = checkCustom(value, at);
-  if (!tool.ok) return tool;
-  const { name, description, format } = tool.value;
-  const param = `${at}.format`;
-  const decoded = decodeCustomFormat(format ?? undefined, param);
-  if (!decoded.ok) return decoded;
-  return ok({
-    name,
-    description: description ?? undefined,
-    parameters: undefined,
-    strict: false,
-    custom: { format: decoded.value },
-    param,
-    source: JSON.stringify({ type: "function", function: { name, description: description ?? undefined } }),
-  });
-}
-
-function decodeCustomFormat(
-  format: { readonly type: string } | undefined,
-  at: string,
-): Result<GrammarSource | undefined, Failure> {
-  if (format === undefined || format.type === "text") return ok(undefined);
-  if (format.type !== "grammar") {
-    const message = `Invalid value for '${at}.type': expected 'text' or 'grammar'.`;
-    return fail({ kind: "invalid", message, param: `${at}.type`, code: "invalid_value" });
-  }
-  const checked = checkGrammar(format, at);
-  if (!checked.ok) return checked;
-  return ok({ syntax: checked.value.syntax, text: checked.value.definition });
 }
 
 function missing(

@@ -5,10 +5,10 @@ import { describer, query, type RoomDocument } from "../operation.ts";
 import {
   allowedToolChoice,
   callOutputItem,
-  customTool,
+  customToolBody,
   customToolCallItem,
   functionCallItem,
-  functionTool,
+  functionToolBody,
   itemReference,
   jsonSchemaFormat,
   messageItem,
@@ -100,7 +100,9 @@ export const responsesDocument: RoomDocument = {
       ...responseBody.properties,
       input: Type.Union([Type.String(), Type.Array(item)]),
       tools: optional(
-        Type.Array(Type.Union([typed("function", functionTool.properties), typed("custom", customTool.properties)])),
+        Type.Array(
+          Type.Union([typed("function", functionToolBody.properties), typed("custom", customToolBody.properties)]),
+        ),
       ),
       tool_choice: optional(toolChoice),
       text: optional(open({ format: optional(format), verbosity: optional(Type.String()) })),

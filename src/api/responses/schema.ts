@@ -8,6 +8,7 @@ import {
   topLogprobsMax,
 } from "../../limits.ts";
 import { jsonSchema, oneOf, open, optional, reasoningEffort, tokensLimit } from "../fields.ts";
+import { customFields, functionFields, grammarFields } from "../openai-tools.ts";
 import { ownFields } from "../own-fields.ts";
 import { samplingFields } from "../sampling-fields.ts";
 
@@ -148,25 +149,9 @@ export const refusalPart = open({ refusal: Type.String() });
 // Tools
 
 export const toolBody = open({ type: Type.String() });
-const offeredName = Type.String({
-  pattern: "^[a-zA-Z0-9_-]{1,64}$",
-  description: "a name of 1 to 64 letters, digits, '_' and '-'",
-});
-export const functionTool = open({
-  name: offeredName,
-  description: optional(Type.String()),
-  parameters: optional(open({})),
-  strict: optional(Type.Boolean()),
-});
-export const customTool = open({
-  name: offeredName,
-  description: optional(Type.String()),
-  format: optional(open({ type: Type.String() })),
-});
-export const grammarFormat = open({
-  syntax: oneOf(["lark", "regex"]),
-  definition: Type.String({ minLength: 1 }),
-});
+export const functionToolBody = open(functionFields);
+export const customToolBody = open(customFields);
+export const grammarFormat = open(grammarFields);
 
 export const toolChoiceObject = open({ type: Type.String() });
 export const toolReference = open({
