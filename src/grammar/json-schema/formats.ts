@@ -6,8 +6,8 @@ import { noFlags, patternLanguage } from "../regex/pattern.ts";
  * is matched by `source` from end to end, has no part that one of `never` matches, and at most `lengthMax` characters.
  *
  * Missing by choice, all of them rare: leap seconds outside of UTC (RFC 3339 allows them where UTC has 23:59:60), punycode labels
- * (`xn--…`, RFC 5891) in host names, and a zero-width non-joiner between letters that join. Not checked: how long the punycode of a
- * label in another script would be.
+ * (`xn--…`, RFC 5891) in host names, and a zero-width non-joiner between letters that join. Not checked: how long the labels of an
+ * `idn-hostname` are, which is a matter of their punycode.
  */
 export type Format = { readonly source: string; readonly never?: readonly string[]; readonly lengthMax?: number };
 
@@ -91,9 +91,9 @@ const joiners = "\\u200c\\u200d";
 const viramas =
   "\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d3b\\u0d3c\\u0d4d\\u0dca\\u0e3a\\u0eba\\u0f84\\u1039\\u103a\\u17d2\\u1a60\\u1b44";
 const kana = "\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Han}";
-const name = `[\\-${joiners}\\xb7\\p{L}\\p{M}\\p{Nd}\\u05f3\\u05f4\\u0375\\u06fd\\u06fe\\u0f0b\\u3007\\u30fb]{1,59}|[0-9A-Za-z\\-]{1,63}`;
+const name = `[0-9A-Za-z\\-${joiners}\\xb7\\p{L}\\p{M}\\p{Nd}\\u05f3\\u05f4\\u0375\\u06fd\\u06fe\\u0f0b\\u3007\\u30fb]+`;
 const idnHostname = {
-  source: `(?:${name})(?:[${dots}](?:${name}))*`,
+  source: `${name}(?:[${dots}]${name})*`,
   never: [
     "[\\u0640\\u07fa\\u302e\\u302f\\u3031-\\u3035\\u303b\\p{Me}]",
     `(?![\\xdf\\u03c2\\u0f0b${joiners}${dots}A-Z])\\p{Changes_When_NFKC_Casefolded}`,
