@@ -5,6 +5,7 @@ const Allocator = std.mem.Allocator;
 const ir = @import("ir.zig");
 const Language = @import("oracle_regex.zig").Language;
 
+const oracle_record = @import("oracle_record.zig");
 const none = ir.none;
 
 /// Bytes, and token ids from 256 on.
@@ -36,7 +37,7 @@ pub const Oracle = struct {
     finishes: std.StringHashMapUnmanaged(bool) = .empty,
 
     /// Where a part may end (bit p: after p symbols), and whether the text ran out inside it while it could still be completed.
-    const Found = struct { ends: u64 = 0, open: bool = false };
+    pub const Found = struct { ends: u64 = 0, open: bool = false };
 
     pub fn create(arena: Allocator, source: ir.Ir, tokens: []const []const u8, spec: bool) !Oracle {
         var self: Oracle = .{
@@ -105,7 +106,7 @@ pub const Oracle = struct {
             } else false,
             .record => |record| for (record.items) |part| {
                 if (part.required and !self.productive_nodes[part.node]) break false;
-            } else record.separator == none or self.productive_nodes[record.separator] or self.requiredOf(record.items) < 2,
+            } else record.separator == none or self.productive_nodes[record.separator] or oracle_record.requiredOf(record.items) < 2,
             // Only tests of it with a control token beside use it.
             .any_token => true,
             .regex => |regex| self.begins(regex, &.{}, 0, none, .raw),
@@ -326,7 +327,7 @@ pub const Oracle = struct {
 
     // Nodes
 
-    fn nodeAt(self: *Oracle, id: u32, start: usize) Found {
+    pub fn nodeAt(self: *Oracle, id: u32, start: usize) Found {
         var found: Found = .{};
         switch (self.source.nodes[id]) {
             .bytes => |bytes| found = self.literal(bytes, start),
@@ -334,7 +335,7 @@ pub const Oracle = struct {
             .texts => |texts| for (texts) |text| {
                 found = either(found, self.literal(text, start));
             },
-            .record => |record| found = self.recordAt(record.items, record.separator, start),
+            .record => |record| found = oracle_record.recordAt(self, record.items, record.separator, start),
             // Every byte stands for a token here, so it is right only where tokens are not counted.
             .any_token => |except| if (start == self.text.len) {
                 found.open = true;
@@ -419,59 +420,6 @@ pub const Oracle = struct {
             if (self.text[start + index] != byte) return .{};
         }
         return .{ .ends = bit(start + bytes.len) };
-    }
-
-    /// Every order of at most four items: reached[positions] by the items written, as bits.
-    fn recordAt(self: *Oracle, items: []const ir.Node.Item, separator: u32, start: usize) Found {
-        var found: Found = .{};
-        var reached: [16]u64 = @splat(0);
-        reached[0] = bit(start);
-        var required: usize = 0;
-        for (items, 0..) |item, index| if (item.required) {
-            required |= @as(usize, 1) << @intCast(index);
-        };
-        // Sets grow, so those before are complete.
-        for (0..@as(usize, 1) << @intCast(items.len)) |written| {
-            if (written & required == required) found.ends |= reached[written];
-            var here = reached[written];
-            const others = for (items, 0..) |item, index| {
-                const mine = written >> @intCast(index) & 1 != 0;
-                if (!mine and self.productive_nodes[item.node]) break true;
-            } else false;
-            if (written != 0 and separator != none and others) {
-                var next: u64 = 0;
-                for (0..self.text.len + 1) |at| if (here & bit(at) != 0) {
-                    const part = self.nodeAt(separator, at);
-                    next |= part.ends;
-                    if (part.open and self.canFinish(items, required & ~written)) found.open = true;
-                };
-                here = next;
-            }
-            for (items, 0..) |item, index| {
-                const mine = @as(usize, 1) << @intCast(index);
-                if (written & mine != 0) continue;
-                for (0..self.text.len + 1) |at| if (here & bit(at) != 0) {
-                    const part = self.nodeAt(item.node, at);
-                    reached[written | mine] |= part.ends;
-                    const able = self.canFinish(items, required & ~(written | mine));
-                    const separable = separator == none or required & ~(written | mine) == 0 or self.productive_nodes[separator];
-                    if (part.open and able and separable) found.open = true;
-                };
-            }
-        }
-        return found;
-    }
-
-    fn requiredOf(self: *const Oracle, items: []const ir.Node.Item) usize {
-        _ = self;
-        var count: usize = 0;
-        for (items) |item| count += @intFromBool(item.required);
-        return count;
-    }
-
-    fn canFinish(self: *const Oracle, items: []const ir.Node.Item, missing: usize) bool {
-        for (items, 0..) |item, index| if (missing >> @intCast(index) & 1 != 0 and !self.productive_nodes[item.node]) return false;
-        return true;
     }
 
     fn byId(self: *Oracle, token: u32, start: usize) Found {
@@ -1335,7 +1283,7 @@ pub const Oracle = struct {
         return .{ .ends = a.ends | b.ends, .open = a.open or b.open };
     }
 
-    fn bit(at: usize) u64 {
+    pub fn bit(at: usize) u64 {
         return @as(u64, 1) << @intCast(at);
     }
 };
