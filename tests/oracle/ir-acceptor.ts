@@ -275,6 +275,8 @@ class Acceptor {
         return json.type === item.type;
       case "number": {
         if (json.type !== "number") return false;
+        // One spelling: zero has no sign.
+        if (item.integer && canonical && json.text === "-0") return false;
         if (item.integer && !(canonical || item.plain ? /^-?[0-9]+$/.test(json.text) : isWholeNumber(json.text)))
           return false;
         const { low, high, multipleOf } = item;
