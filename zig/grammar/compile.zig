@@ -138,6 +138,9 @@ const Compiler = struct {
         program.texts = self.texts.items;
         program.terminators = self.terminators.items;
         program.dawgs = self.dawgs.items;
+        program.has_parts = for (self.source.nodes) |node| {
+            if (node == .texts or node == .regex) break true;
+        } else false;
         program.patterns = self.patterns.items;
         program.styles = self.styles.items;
         program.cost_min = program.node_costs[program.root];

@@ -154,8 +154,8 @@ pub const State = struct {
     any_token: bool = false,
     /// Some node is text that counts its tokens.
     bounded: bool = false,
-    /// Some node is in a list of texts.
-    texts: bool = false,
+    /// Some node is in a list of texts, or in a pattern outside of JSON.
+    parts: bool = false,
     /// A key begins in an object with a key that is not known yet, or an item beside one that is not.
     uncertain: bool = false,
     /// What finishing costs depends on a text that is not known yet: `cost` is enough, but may be too much.
@@ -200,8 +200,8 @@ pub const Graph = struct {
     patterns: Patterns,
     stepper: Stepper = .{},
     memos: Memos = .{},
-    /// The states after a text, by its parents.
-    after_texts: std.AutoHashMapUnmanaged(u32, StateId) = .empty,
+    /// The states after a text or a pattern, by its parents.
+    after_parts: std.AutoHashMapUnmanaged(u32, StateId) = .empty,
     initial: Transition = .dead,
 
     /// The state without any node.
@@ -239,7 +239,7 @@ pub const Graph = struct {
         self.patterns.deinit();
         self.stepper.deinit(gpa);
         self.memos.deinit(gpa);
-        self.after_texts.deinit(gpa);
+        self.after_parts.deinit(gpa);
     }
 
     /// Forgets every state and begins anew, keeping the memory.
@@ -254,7 +254,7 @@ pub const Graph = struct {
         self.state_table.clear();
         self.rows.clearRetainingCapacity();
         self.memos.clear(self.gpa);
-        self.after_texts.clearRetainingCapacity();
+        self.after_parts.clearRetainingCapacity();
         if (self.registers.all.items.len == 0) {
             try self.registers.begin(self.gpa);
             try self.tracks.begin(self.gpa);
@@ -369,11 +369,11 @@ pub const Graph = struct {
         return next;
     }
 
-    /// The state after one of a list's texts, whichever it was.
-    pub fn afterTexts(self: *Graph, parents: u32) error{OutOfMemory}!StateId {
-        if (self.after_texts.get(parents)) |known| return known;
+    /// The state after a text or a pattern with these parents, however it was written.
+    pub fn afterPart(self: *Graph, parents: u32) error{OutOfMemory}!StateId {
+        if (self.after_parts.get(parents)) |known| return known;
         const next = try self.stepper.finishAll(self, parents);
-        try self.after_texts.put(self.gpa, parents, next);
+        try self.after_parts.put(self.gpa, parents, next);
         return next;
     }
 
@@ -546,7 +546,7 @@ pub const Graph = struct {
             if (node.kind == .end) state.accepts_end = true else if (node.channel != channel) state.mixed = true;
             switch (node.kind) {
                 .token => state.edges = true,
-                .texts => state.texts = true,
+                .texts, .regex => state.parts = true,
                 .any_token => {
                     state.edges = true;
                     state.any_token = true;

@@ -132,8 +132,8 @@ fn part(graph: *Graph, state: StateId, kind: ?Group.Kind) Error!StateId {
 // Walks, or what is left of an earlier one
 
 fn addState(graph: *Graph, state: StateId, comptime of: memo_room.Of, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
-    // Where texts are long lists, and no whitespace has to be left open.
-    if (of == .tokens and graph.program.dawgs.len > 0 and graph.states.items[state].slack_min == none) {
+    // Lists of texts and patterns are walked apart, where no whitespace has to be left open.
+    if (of == .tokens and graph.program.has_parts and graph.states.items[state].slack_min == none) {
         return addListed(graph, state, spent, limit, out, verifier);
     }
     const memo = try memoOf(graph, state, of);
@@ -143,19 +143,61 @@ fn addState(graph: *Graph, state: StateId, comptime of: memo_room.Of, spent: u32
     for (memo.verify) |token| if (try verifier.allowed(token, limit)) words.set(out, token);
 }
 
-/// The nodes in lists of texts one by one, since many states have the same ones, and the others together.
+/// The nodes in lists of texts and in patterns one by one, since many states have the same ones, and the others together.
 fn addListed(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
-    if (!graph.states.items[state].texts) return addPart(graph, state, spent, limit, out, verifier);
+    if (!graph.states.items[state].parts) return addPart(graph, state, spent, limit, out, verifier);
     const known = graph.states.items[state];
     const ids = &graph.memos.ids;
     ids.clearRetainingCapacity();
-    for (graph.nodesOf(state)) |id| if (graph.nodes.items[id].kind != .texts) try ids.append(graph.gpa, id);
+    for (graph.nodesOf(state)) |id| switch (graph.nodes.items[id].kind) {
+        .texts, .regex => {},
+        else => try ids.append(graph.gpa, id),
+    };
     const others = try graph.internState(ids.items);
     if (others != Graph.dead_state) try addPart(graph, others, spent, limit, out, verifier);
     for (known.start..known.start + known.len) |at| {
         const id = graph.state_items.items[at];
-        if (graph.nodes.items[id].kind == .texts) try addPart(graph, try graph.internState(&.{id}), spent, limit, out, verifier);
+        const node = graph.nodes.items[id];
+        switch (node.kind) {
+            .texts => try addPart(graph, try graph.internState(&.{id}), spent, limit, out, verifier),
+            .regex => if (node.c == 0)
+                try addRegex(graph, &node, limit, out, verifier)
+            else
+                try addPart(graph, try graph.internState(&.{id}), spent, limit, out, verifier),
+            else => {},
+        }
     }
+}
+
+/// Tokens inside a pattern are the same wherever it stands; those that leave it depend on what follows.
+fn addRegex(graph: *Graph, node: *const Node, limit: u32, out: []u32, verifier: anytype) Error!void {
+    var sink: Limited(@TypeOf(verifier)) = .{ .graph = graph, .limit = limit, .out = out, .verifier = verifier };
+    const memo = try insideOf(graph, node.a);
+    if (limit != unlimited and limit < memo.cost_max +| graph.sets.items[node.parents].cost) {
+        graph.memos.tasks.clearRetainingCapacity();
+        try graph.memos.tasks.append(graph.gpa, .of(node, texts_walk.Task.root));
+        return texts_walk.run(graph, &sink);
+    }
+    memo.addTo(0, out);
+    const after = try graph.afterPart(node.parents);
+    if (after == Graph.dead_state) return;
+    return texts_walk.readBelow(graph, memo.verify, after, &sink);
+}
+
+fn insideOf(graph: *Graph, pattern: u32) Error!*const Memo {
+    const key: memo_room.Key = .{ .state = pattern, .of = .regex };
+    if (graph.memos.get(key)) |known| return known;
+    graph.memos.list.clearRetainingCapacity();
+    graph.memos.verify.clearRetainingCapacity();
+    var sink: Listing = .{ .graph = graph };
+    try texts_walk.findInside(graph, pattern, &sink);
+    var memo: Memo = .{ .cost_max = sink.cost_max };
+    errdefer memo.deinit(graph.gpa);
+    try keepList(graph, &memo);
+    memo.verify = try graph.gpa.dupe(u32, graph.memos.verify.items);
+    const kept = memo;
+    memo = .{};
+    return graph.memos.put(graph.gpa, key, kept);
 }
 
 fn addPart(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
@@ -189,7 +231,7 @@ fn addExact(graph: *Graph, trie: *const Trie, state: StateId, spent: u32, limit:
 fn trieOf(graph: *const Graph, of: memo_room.Of) *const Trie {
     const vocabulary = graph.program.vocabulary;
     return switch (of) {
-        .tokens, .whole, .pattern_short, .other_key => &vocabulary.trie,
+        .tokens, .whole, .pattern_short, .other_key, .regex => &vocabulary.trie,
         .pattern_long => &vocabulary.string_tables.long_tokens,
         .closing => &vocabulary.string_tables.closing,
         .suffixes => &vocabulary.string_tables.suffixes,
@@ -287,6 +329,10 @@ const Listing = struct {
         while (token != none) : (token = self.graph.program.vocabulary.twins[token]) {
             if (!self.graph.program.isNamed(token)) try self.graph.memos.list.append(self.graph.gpa, token);
         }
+    }
+
+    pub fn leaves(self: *Listing, node: u32) Error!void {
+        try self.graph.memos.verify.append(self.graph.gpa, node);
     }
 
     pub fn uncertain(self: *Listing, entry: u32) Error!void {

@@ -23,7 +23,8 @@ pub const Memo = struct {
     late: []Late = &.{},
     /// Whitespace that the text may spend in all.
     whitespace_max: u32 = 0,
-    /// Entries that have to be tried one by one, because they depend on the text of a key.
+    /// Entries that have to be tried one by one, because they depend on the text of a key; of a pattern outside of JSON, the trie's nodes
+    /// at which a token may have left it.
     verify: []u32 = &.{},
     /// Of a pattern: tokens that close it.
     closings: []Closing = &.{},
@@ -64,8 +65,8 @@ pub const Memo = struct {
 
 /// What a memo is of: the tokens that a walk finds, or those of the whole mask; the tokens that close a string, or what may follow its
 /// closing quote; short and long tokens inside a pattern, whose state is the key's; the tokens that stay inside an object's key that has to
-/// match.
-pub const Of = enum(u32) { tokens, whole, closing, suffixes, pattern_short, pattern_long, other_key };
+/// match; the tokens inside a pattern outside of JSON, whose state is the key's.
+pub const Of = enum(u32) { tokens, whole, closing, suffixes, pattern_short, pattern_long, other_key, regex };
 pub const Key = packed struct(u64) { state: u32, of: Of };
 
 pub const Memos = struct {
@@ -83,6 +84,7 @@ pub const Memos = struct {
     /// By what follows a closing quote: see mask.zig.
     suffixes: std.ArrayList(u32) = .empty,
     tasks: std.ArrayList(texts_walk.Task) = .empty,
+    inside: std.ArrayList(texts_walk.Inside) = .empty,
 
     pub fn deinit(self: *Memos, gpa: Allocator) void {
         self.clear(gpa);
@@ -97,6 +99,7 @@ pub const Memos = struct {
         self.places.deinit(gpa);
         self.suffixes.deinit(gpa);
         self.tasks.deinit(gpa);
+        self.inside.deinit(gpa);
     }
 
     pub fn clear(self: *Memos, gpa: Allocator) void {

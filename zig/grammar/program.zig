@@ -100,6 +100,8 @@ pub const Program = struct {
     texts: []const Texts,
     terminators: []const Terminators,
     dawgs: []const Dawg,
+    /// Some node is a list of texts, or a pattern outside of JSON.
+    has_parts: bool,
     patterns: []const Pattern,
     /// Tokens that the grammar names: reachable by id, as far as it names them, and not as text.
     named: []const u32,

@@ -1,9 +1,10 @@
-//! The tokens that a state with long lists of texts can read. Inside a list the vocabulary's trie and the list's automaton are walked
-//! side by side, without a state for each place: only what comes after a text, and what stands beside one, takes steps of the graph.
+//! The tokens that a state with lists of texts or with patterns can read. Inside of these the vocabulary's trie and their automaton are
+//! walked side by side, without a state for each place: only what comes after them, and what stands beside, takes steps of the graph.
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const vocabulary_room = @import("../vocabulary.zig");
 const Trie = vocabulary_room.Trie;
+const json_string = vocabulary_room.json_string;
 const graph_room = @import("graph.zig");
 const Graph = graph_room.Graph;
 const StateId = graph_room.StateId;
@@ -14,13 +15,24 @@ const walk = @import("walk.zig");
 const none = graph_room.none;
 const unreachable_cost = graph_room.unreachable_cost;
 
+/// Where a walk inside a pattern is, at each depth.
+pub const Inside = struct { state: u32, at: json_string.State };
+
 /// What is still to be looked at: the tokens below a node of the trie (`root`: all), read on from here.
 pub const Task = union(enum) {
     state: struct { below: u32, state: StateId, spent: u32 },
     /// In a list, whose parents are these.
     texts: struct { below: u32, dawg: u32, at: u32, parents: u32 },
+    /// In a pattern, inside a character or between two.
+    regex: struct { below: u32, pattern: u32, at: json_string.State, parents: u32 },
 
-    const root: u32 = none;
+    pub const root: u32 = none;
+
+    /// Of a node in a list of texts or in a pattern.
+    pub fn of(node: *const graph_room.Node, below: u32) Task {
+        if (node.kind == .texts) return .{ .texts = .{ .below = below, .dawg = node.a, .at = node.b, .parents = node.parents } };
+        return .{ .regex = .{ .below = below, .pattern = node.a, .at = @bitCast(node.c), .parents = node.parents } };
+    }
 };
 
 /// `sink.found(entry, cost)` for every token after which the output can be finished, with what that costs at most, some of them more than
@@ -29,10 +41,17 @@ pub fn find(graph: *Graph, start: StateId, spent: u32, sink: anytype) error{OutO
     const tasks = &graph.memos.tasks;
     tasks.clearRetainingCapacity();
     try tasks.append(graph.gpa, .{ .state = .{ .below = Task.root, .state = start, .spent = spent } });
+    return run(graph, sink);
+}
+
+/// The same for what `graph.memos.tasks` holds.
+pub fn run(graph: *Graph, sink: anytype) error{OutOfMemory}!void {
+    const tasks = &graph.memos.tasks;
     const trie = &graph.program.vocabulary.trie;
     while (tasks.pop()) |task| switch (task) {
         .state => |at| try readState(graph, trie, at.below, at.state, at.spent, sink),
         .texts => |at| try readTexts(graph, trie, at.below, at.dawg, at.at, at.parents, sink),
+        .regex => |at| try readRegex(graph, trie, at.below, at.pattern, at.at, at.parents, sink),
     };
 }
 
@@ -40,37 +59,54 @@ fn readState(graph: *Graph, trie: *const Trie, below: u32, state: StateId, spent
     const tasks = &graph.memos.tasks;
     const known = graph.states.items[state];
     var others = state;
-    if (known.texts) {
+    if (known.parts) {
         const ids = &graph.memos.ids;
         ids.clearRetainingCapacity();
         for (graph.nodesOf(state)) |id| {
             const node = &graph.nodes.items[id];
-            if (node.kind != .texts) {
+            if (node.kind != .texts and node.kind != .regex) {
                 try ids.append(graph.gpa, id);
                 continue;
             }
-            try tasks.append(graph.gpa, .{ .texts = .{ .below = below, .dawg = node.a, .at = node.b, .parents = node.parents } });
+            try tasks.append(graph.gpa, .of(node, below));
         }
         others = try graph.internState(ids.items);
     }
     if (others == Graph.dead_state) return;
     var children = childrenOf(trie, below);
-    while (children.next()) |child| {
-        const node = &trie.nodes[child];
-        const next = try graph.step(others, node.byte);
-        if (next.state == Graph.dead_state) continue;
-        const total = walk.after(spent, next);
-        const counted = next.whitespace != 0 and next.whitespace != Transition.reset;
-        const after: StateId = if (counted) try graph.withinWhitespace(next.state, total) else next.state;
-        if (after == Graph.dead_state) continue;
-        if (graph.states.items[after].uncertain) {
-            for (trie.nodes[child..node.next]) |inner| if (inner.entry != none) try sink.uncertain(inner.entry);
-            continue;
-        }
-        const cost = graph.states.items[after].cost;
-        if (node.entry != none and cost != unreachable_cost) try sink.found(node.entry, cost);
-        if (node.next > child + 1) try tasks.append(graph.gpa, .{ .state = .{ .below = child, .state = after, .spent = total } });
+    while (children.next()) |child| try readByte(graph, trie, child, others, spent, sink);
+}
+
+fn readByte(graph: *Graph, trie: *const Trie, child: u32, state: StateId, spent: u32, sink: anytype) error{OutOfMemory}!void {
+    const node = &trie.nodes[child];
+    const next = try graph.step(state, node.byte);
+    if (next.state == Graph.dead_state) return;
+    const total = walk.after(spent, next);
+    const counted = next.whitespace != 0 and next.whitespace != Transition.reset;
+    const after: StateId = if (counted) try graph.withinWhitespace(next.state, total) else next.state;
+    if (after == Graph.dead_state) return;
+    if (graph.states.items[after].uncertain) {
+        for (trie.nodes[child..node.next]) |inner| if (inner.entry != none) try sink.uncertain(inner.entry);
+        return;
     }
+    const cost = graph.states.items[after].cost;
+    if (node.entry != none and cost != unreachable_cost) try sink.found(node.entry, cost);
+    if (node.next > child + 1) try graph.memos.tasks.append(graph.gpa, .{ .state = .{ .below = child, .state = after, .spent = total } });
+}
+
+/// Reads on in a state below each of these nodes of the trie.
+pub fn readBelow(graph: *Graph, left: []const u32, state: StateId, sink: anytype) error{OutOfMemory}!void {
+    const trie = &graph.program.vocabulary.trie;
+    graph.memos.tasks.clearRetainingCapacity();
+    var live: walk.ByteSet = .empty;
+    for (0..256) |byte| if ((try graph.step(state, @intCast(byte))).state != Graph.dead_state) live.set(byte);
+    for (left) |node| {
+        var children = childrenOf(trie, node);
+        while (children.next()) |child| {
+            if (live.isSet(trie.nodes[child].byte)) try readByte(graph, trie, child, state, 0, sink);
+        }
+    }
+    return run(graph, sink);
 }
 
 /// Both sides list their bytes in rising order.
@@ -89,9 +125,65 @@ fn readTexts(graph: *Graph, trie: *const Trie, below: u32, dawg_id: u32, at: u32
         if (node.next == child + 1) continue;
         if (dawg.goesOn(edge.target)) try tasks.append(graph.gpa, .{ .texts = .{ .below = child, .dawg = dawg_id, .at = edge.target, .parents = parents } });
         if (!dawg.ends(edge.target)) continue;
-        const after = try graph.afterTexts(parents);
+        const after = try graph.afterPart(parents);
         if (after != Graph.dead_state) try tasks.append(graph.gpa, .{ .state = .{ .below = child, .state = after, .spent = 0 } });
     }
+}
+
+fn readRegex(graph: *Graph, trie: *const Trie, below: u32, pattern: u32, at: json_string.State, parents: u32, sink: anytype) error{OutOfMemory}!void {
+    const tasks = &graph.memos.tasks;
+    const patterns = &graph.patterns;
+    const rest = graph.sets.items[parents].cost;
+    var children = childrenOf(trie, below);
+    while (children.next()) |child| {
+        const node = &trie.nodes[child];
+        const next = switch (try patterns.read(pattern, at, node.byte)) {
+            .dead, .close => continue,
+            .inside => |inside| inside,
+        };
+        const cost = spelling.add(try patterns.costInside(next.state, next.at), rest);
+        if (node.entry != none and cost != unreachable_cost) try sink.found(node.entry, cost);
+        if (node.next == child + 1) continue;
+        try tasks.append(graph.gpa, .{ .regex = .{ .below = child, .pattern = next.state, .at = next.at, .parents = parents } });
+        if (next.at != json_string.State.start or !patterns.accepts(next.state)) continue;
+        const after = try graph.afterPart(parents);
+        if (after != Graph.dead_state) try tasks.append(graph.gpa, .{ .state = .{ .below = child, .state = after, .spent = 0 } });
+    }
+}
+
+/// The tokens that end inside a pattern, from between two characters on, whatever follows it: `sink.found(entry, cost)` with what finishing
+/// the pattern costs; and `sink.leaves(node)` for the nodes of the trie below which a token has left it.
+pub fn findInside(graph: *Graph, pattern: u32, sink: anytype) error{OutOfMemory}!void {
+    const patterns = &graph.patterns;
+    const trie = &graph.program.vocabulary.trie;
+    try graph.memos.inside.resize(graph.gpa, trie.depth_max + 1);
+    const frames = graph.memos.inside.items;
+    frames[0] = .{ .state = pattern, .at = .start };
+    var at: u32 = 0;
+    while (at < trie.nodes.len) {
+        const node = &trie.nodes[at];
+        const parent = frames[node.depth - 1];
+        const next = switch (try patterns.read(parent.state, parent.at, node.byte)) {
+            .dead, .close => {
+                at = node.next;
+                continue;
+            },
+            .inside => |inside| inside,
+        };
+        if (node.entry != none) {
+            const cost = try patterns.costInside(next.state, next.at);
+            if (cost != unreachable_cost) try sink.found(node.entry, cost);
+        }
+        if (node.next > at + 1 and next.at == json_string.State.start and patterns.accepts(next.state)) try sink.leaves(at);
+        frames[node.depth] = .{ .state = next.state, .at = next.at };
+        at += 1;
+    }
+}
+
+/// The nodes of a trie one byte below another.
+fn childrenOf(trie: *const Trie, node: u32) Children {
+    if (node == Task.root) return .{ .nodes = trie.nodes, .at = 0, .end = @intCast(trie.nodes.len) };
+    return .{ .nodes = trie.nodes, .at = node + 1, .end = trie.nodes[node].next };
 }
 
 const Children = struct {
@@ -105,8 +197,3 @@ const Children = struct {
         return self.at;
     }
 };
-
-fn childrenOf(trie: *const Trie, node: u32) Children {
-    if (node == Task.root) return .{ .nodes = trie.nodes, .at = 0, .end = @intCast(trie.nodes.len) };
-    return .{ .nodes = trie.nodes, .at = node + 1, .end = trie.nodes[node].next };
-}
