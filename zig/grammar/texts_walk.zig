@@ -90,7 +90,9 @@ fn readByte(graph: *Graph, trie: *const Trie, child: u32, state: StateId, spent:
         return;
     }
     const cost = graph.states.items[after].cost;
-    if (node.entry != none and cost != unreachable_cost) try sink.found(node.entry, cost);
+    if (node.entry != none and cost != unreachable_cost) {
+        if (graph.states.items[after].rough) try sink.uncertain(node.entry) else try sink.found(node.entry, cost);
+    }
     if (node.next > child + 1) try graph.memos.tasks.append(graph.gpa, .{ .state = .{ .below = child, .state = after, .spent = total } });
 }
 
