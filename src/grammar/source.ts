@@ -12,9 +12,10 @@ import { parseLark } from "./lark/parse.ts";
 import { lowerLexicon } from "./lexicon/lexicon.ts";
 import { jsonStyle, schemaOptions } from "./policy.ts";
 import { Languages } from "./regex/language.ts";
-import { noFlags, patternLanguage } from "./regex/pattern.ts";
+import { noFlags } from "./regex/pattern.ts";
 import { lowerRules } from "./rules/lower.ts";
 import { lowerStructuralTag } from "./structural-tag/lower.ts";
+import { wholePattern } from "./whole-pattern.ts";
 
 export type GrammarOptions = {
   readonly tokensOf: Embedding["tokensOf"];
@@ -62,7 +63,7 @@ function lowerLark(embedding: Embedding, text: string): Result<NodeId, Refusal> 
 
 /** ECMAScript; the whole text has to match. */
 function lowerRegex({ builder, languages }: Embedding, pattern: string): Result<NodeId, Refusal> {
-  const language = patternLanguage(languages, pattern, noFlags, "whole");
+  const language = wholePattern(languages, pattern, noFlags);
   if (!language.ok) return fail({ pointer: "", keyword: "", reason: language.failure });
   return ok(builder.node({ kind: "regex", regex: languages.emit(builder, language.value) }));
 }

@@ -3,8 +3,8 @@ import { grammarDepthMax } from "../../limits.ts";
 import type { Refusal } from "../json-schema/schema.ts";
 import { codePoints } from "../regex/code-points.ts";
 import type { Language, Languages } from "../regex/language.ts";
-import { patternLanguage } from "../regex/pattern.ts";
 import { foldCase } from "../regex/sets.ts";
+import { wholePattern } from "../whole-pattern.ts";
 import type { LarkGrammar, LarkItem, LarkRule } from "./syntax.ts";
 
 /** The languages of a grammar's terminals. */
@@ -70,7 +70,7 @@ export class Terminals {
       case "pattern": {
         const has = (flag: string) => item.flags.includes(flag);
         const flags = { ignoreCase: has("i"), multiline: has("m"), dotAll: has("s") };
-        const language = patternLanguage(languages, item.source, flags, "whole");
+        const language = wholePattern(languages, item.source, flags);
         return language.ok
           ? language
           : fail({ pointer: item.at, keyword: `/${item.source}/`, reason: language.failure });
