@@ -16,6 +16,7 @@ const record_room = @import("record.zig");
 const unique_room = @import("unique.zig");
 const Seen = @import("seen.zig").Seen;
 const Tracks = unique_room.Tracks;
+const Row = @import("row.zig").Row;
 const spelling = @import("spelling.zig");
 const Stepper = @import("step.zig").Stepper;
 const first_room = @import("first.zig");
@@ -193,7 +194,7 @@ pub const Graph = struct {
     states: std.ArrayList(State) = .empty,
     state_items: std.ArrayList(u32) = .empty,
     state_table: stdx.IdTable = .{},
-    rows: std.ArrayList([256]u32) = .empty,
+    rows: std.ArrayList(Row) = .empty,
     registers: Registers = .{},
     record_sets: record_room.Sets = .{},
     tracks: Tracks = .{},
@@ -268,7 +269,7 @@ pub const Graph = struct {
 
     pub fn bytesUsed(self: *const Graph) usize {
         return self.nodes.items.len * @sizeOf(Node) + self.set_items.items.len * 4 + self.sets.items.len * @sizeOf(Set) +
-            self.states.items.len * @sizeOf(State) + self.state_items.items.len * 4 + self.rows.items.len * 1024 +
+            self.states.items.len * @sizeOf(State) + self.state_items.items.len * 4 + self.rows.items.len * @sizeOf(Row) +
             self.node_table.bytes() + self.set_table.bytes() + self.state_table.bytes();
     }
 
@@ -344,29 +345,30 @@ pub const Graph = struct {
 
     /// The state after a byte. What the step does to the whitespace count is in the result; see Walk for how it is used.
     pub fn step(self: *Graph, state: StateId, byte: u8) error{OutOfMemory}!Transition {
-        const row = self.states.items[state].row;
-        if (row != none) {
-            const known = self.rows.items[row][byte];
-            if (known != Transition.unknown) return @bitCast(known);
-        } else {
-            const made: u32 = @intCast(self.rows.items.len);
-            const fresh = try self.rows.addOne(self.gpa);
-            var bytes: ByteSet = .empty;
-            for (self.nodesOf(state)) |id| bytes.setUnion(first_room.bytesOf(self, &self.nodes.items[id]));
-            fresh.* = @splat(@bitCast(Transition.dead));
-            var live = bytes.iterator(.{});
-            while (live.next()) |index| fresh[index] = Transition.unknown;
-            self.states.items[state].row = made;
-            if (!bytes.isSet(byte)) return .dead;
-        }
+        const row = try self.rowOf(state);
+        const known = self.rows.items[row].get(byte);
+        if (known != Transition.unknown) return @bitCast(known);
         const next = try self.stepper.step(self, state, byte);
-        const entries = &self.rows.items[self.states.items[state].row];
-        entries[byte] = @bitCast(next);
+        const entries = &self.rows.items[row];
+        entries.put(byte, next);
         if (first_room.alike(self, self.nodesOf(state), byte)) |set| {
             var same = set.iterator(.{});
-            while (same.next()) |index| entries[index] = @bitCast(next);
+            while (same.next()) |index| entries.put(@intCast(index), next);
         }
         return next;
+    }
+
+    /// Where the state's transitions are.
+    pub fn rowOf(self: *Graph, state: StateId) error{OutOfMemory}!u32 {
+        const known = self.states.items[state].row;
+        if (known != none) return known;
+        const made: u32 = @intCast(self.rows.items.len);
+        const fresh = try self.rows.addOne(self.gpa);
+        var bytes: ByteSet = .empty;
+        for (self.nodesOf(state)) |id| bytes.setUnion(first_room.bytesOf(self, &self.nodes.items[id]));
+        fresh.begin(bytes);
+        self.states.items[state].row = made;
+        return made;
     }
 
     /// The state after a text or a pattern with these parents, however it was written.

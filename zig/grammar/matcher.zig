@@ -344,7 +344,7 @@ pub const Matcher = struct {
                     var labels = try self.copyLabels(reading.labels.items);
                     // A control token that passes in free text has no bytes.
                     if (node.kind != .text) for (text) |byte| try labels.append(self.gpa, .{ .channel = node.channel, .byte = byte });
-                    try next.append(self.gpa, .{ .state = after.state, .spent = walk.after(reading.spent, after), .labels = labels });
+                    try next.append(self.gpa, .{ .state = after.state, .spent = walk.spentAfter(reading.spent, after), .labels = labels });
                 } else if (is_text or passesAsText(graph, &node, token)) {
                     var inner: std.ArrayList(Reading) = .empty;
                     defer inner.deinit(self.gpa);
@@ -417,7 +417,7 @@ pub const Matcher = struct {
     pub fn stepFrom(self: *Matcher, state: StateId, spent: u32, byte: u8) Error!Reached {
         const graph = self.graph;
         const transition = try graph.step(state, byte);
-        const total = walk.after(spent, transition);
+        const total = walk.spentAfter(spent, transition);
         var next: StateId = transition.state;
         if (transition.whitespace != 0 and transition.whitespace != Transition.reset) next = try graph.withinWhitespace(next, total);
         if (graph.states.items[next].unresolved) {

@@ -81,7 +81,7 @@ fn readByte(graph: *Graph, trie: *const Trie, child: u32, state: StateId, spent:
     const node = &trie.nodes[child];
     const next = try graph.step(state, node.byte);
     if (next.state == Graph.dead_state) return;
-    const total = walk.after(spent, next);
+    const total = walk.spentAfter(spent, next);
     const counted = next.whitespace != 0 and next.whitespace != Transition.reset;
     const after: StateId = if (counted) try graph.withinWhitespace(next.state, total) else next.state;
     if (after == Graph.dead_state) return;

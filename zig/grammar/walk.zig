@@ -6,7 +6,6 @@ const graph_room = @import("graph.zig");
 const Graph = graph_room.Graph;
 const StateId = graph_room.StateId;
 const Transition = graph_room.Transition;
-const memo_room = @import("memo.zig");
 
 pub const ByteSet = @import("first.zig").ByteSet;
 
@@ -14,33 +13,35 @@ const none = graph_room.none;
 
 /// With `spent` known: what is read is refused where a text would spend more than it may.
 pub fn exact(graph: *Graph, trie: *const Trie, start: StateId, spent: u32, sink: anytype) error{OutOfMemory}!void {
-    const frames = try reserve(graph, trie);
-    frames[0] = .of(graph, start, spent);
+    const frames = (try reserve(graph, trie)).ptr;
+    frames[0] = try .root(graph, trie, start, spent);
     const nodes = trie.nodes;
-    var at: u32 = 0;
+    var at = frames[0].first(graph, trie, 0);
     while (at < nodes.len) {
         const node = &nodes[at];
         const parent = &frames[node.depth - 1];
-        const next = try parent.step(graph, node.byte);
+        const next = try graph.step(parent.state, node.byte);
         if (next.state == Graph.dead_state) {
-            at = node.next;
+            at = parent.after(graph, trie, node);
             continue;
         }
         var state: StateId = next.state;
         var isUncertain = next.uncertain;
-        const total = after(parent.spent, next);
+        const total = spentAfter(parent.spent, next);
         if (next.whitespace != 0 and next.whitespace != Transition.reset) {
             state = try graph.withinWhitespace(state, total);
             isUncertain = graph.states.items[state].uncertain;
         }
         if (state == Graph.dead_state or isUncertain) {
             if (isUncertain) try uncertain(trie, at, sink);
-            at = node.next;
+            at = parent.after(graph, trie, node);
             continue;
         }
-        frames[node.depth] = .of(graph, state, total);
         if (node.entry != none) try sink.reach(node, state);
         at += 1;
+        if (node.next == at) continue;
+        frames[node.depth] = .{ .state = state, .row = try graph.rowOf(state), .table = node.table, .end = node.next, .spent = total };
+        at = frames[node.depth].first(graph, trie, at);
     }
 }
 
@@ -50,32 +51,25 @@ pub fn exact(graph: *Graph, trie: *const Trie, start: StateId, spent: u32, sink:
 pub fn relative(graph: *Graph, trie: *const Trie, start: StateId, first: ?ByteSet, sink: anytype) error{OutOfMemory}!bool {
     // The innermost loop of all: a trie's nodes are in bounds, and no deeper than it says, by how it is made.
     const frames = (try reserve(graph, trie)).ptr;
-    frames[0] = .of(graph, start, 0);
+    frames[0] = try .root(graph, trie, start, 0);
     // Without a text that counts, nothing was spent before.
     frames[0].absolute = graph.states.items[start].slack_min == none;
     const nodes = trie.nodes.ptr;
     const end: u32 = @intCast(trie.nodes.len);
-    var at: u32 = 0;
+    var at: u32 = frames[0].first(graph, trie, 0);
     while (at < end) {
         const node = &nodes[at];
-        if (node.depth == 1) if (first) |set| if (!set.isSet(node.byte)) {
-            at = node.next;
-            continue;
-        };
         const parent = &frames[node.depth - 1];
-        var word: u32 = if (parent.row == none) Transition.unknown else graph.rows.items[parent.row][node.byte];
+        var word = graph.rows.items[parent.row].get(node.byte);
+        if (node.depth == 1) if (first) |set| if (!set.isSet(node.byte)) {
+            word = dead_word;
+        };
+        if (word == Transition.unknown) word = @bitCast(try graph.step(parent.state, node.byte));
         if (word == dead_word) {
-            at = node.next;
+            at = parent.after(graph, trie, node);
             continue;
         }
-        if (word == Transition.unknown) {
-            word = @bitCast(try parent.step(graph, node.byte));
-            if (word == dead_word) {
-                at = node.next;
-                continue;
-            }
-        }
-        var frame: Frame = .{ .state = word, .row = none, .spent = parent.spent, .owed = parent.owed, .absolute = parent.absolute };
+        var frame: Frame = .{ .state = word, .row = none, .table = node.table, .end = node.next, .spent = parent.spent, .owed = parent.owed, .absolute = parent.absolute };
         if (word > Transition.plain_max) {
             const next: Transition = @bitCast(word);
             if (next.uncertain) {
@@ -93,8 +87,9 @@ pub fn relative(graph: *Graph, trie: *const Trie, start: StateId, first: ?ByteSe
         if (node.entry != none) try sink.reach(node, frame.state, frame.owed);
         at += 1;
         if (node.next == at) continue;
-        frame.row = graph.states.items[frame.state].row;
+        frame.row = try graph.rowOf(frame.state);
         frames[node.depth] = frame;
+        if (node.table != none) at = frame.first(graph, trie, at);
     }
     return true;
 }
@@ -125,30 +120,39 @@ fn spend(graph: *Graph, frame: *Frame, transition: Transition, sink: anytype) er
 /// What was read down to one node of the trie.
 pub const Frame = struct {
     state: StateId,
-    /// The state's row, or `none` as long as nothing was asked of it.
     row: u32,
+    /// Of the node's children, or `none`.
+    table: u32,
+    /// The first node after its subtree.
+    end: u32,
     /// Whitespace: in the text it is in now, and in the one it began in.
     spent: u32,
     owed: u32 = 0,
     absolute: bool = true,
 
-    fn of(graph: *const Graph, state: StateId, spent: u32) Frame {
-        return .{ .state = state, .row = graph.states.items[state].row, .spent = spent };
+    fn root(graph: *Graph, trie: *const Trie, state: StateId, spent: u32) error{OutOfMemory}!Frame {
+        return .{ .state = state, .row = try graph.rowOf(state), .table = trie.root_table, .end = @intCast(trie.nodes.len), .spent = spent };
     }
 
-    inline fn step(self: *Frame, graph: *Graph, byte: u8) error{OutOfMemory}!Transition {
-        if (self.row != none) {
-            const known = graph.rows.items[self.row][byte];
-            if (known != Transition.unknown) return @bitCast(known);
-        }
-        const next = try graph.step(self.state, byte);
-        self.row = graph.states.items[self.state].row;
-        return next;
+    /// The first child that may be read; `child` is the first of all.
+    fn first(self: *const Frame, graph: *const Graph, trie: *const Trie, child: u32) u32 {
+        return if (self.table == none) child else self.from(graph, trie, 0);
+    }
+
+    /// Where to go on after a child that was refused.
+    inline fn after(self: *const Frame, graph: *const Graph, trie: *const Trie, child: *const Trie.Node) u32 {
+        return if (self.table == none) child.next else self.from(graph, trie, @as(u32, child.byte) + 1);
+    }
+
+    fn from(self: *const Frame, graph: *const Graph, trie: *const Trie, byte: u32) u32 {
+        if (byte > 255) return self.end;
+        const found = trie.tables[self.table].find(trie.children, &graph.rows.items[self.row].live, byte);
+        return if (found == none) self.end else found;
     }
 };
 
 /// What was spent after a transition.
-pub fn after(spent: u32, transition: Transition) u32 {
+pub fn spentAfter(spent: u32, transition: Transition) u32 {
     return if (transition.whitespace == Transition.reset) 0 else spent + transition.whitespace;
 }
 

@@ -14,6 +14,34 @@ const TrieNode = extern struct {
     byte: u8,
     /// Other entries have the same string; see `twins` of `Trie.create`.
     twinned: bool = false,
+    /// Its children by byte, or `none`: only of nodes with many.
+    table: u32 = none,
+};
+
+/// The children of a node with many, so that those that are read are found without looking at the others.
+pub const Table = struct {
+    /// Bit set of their bytes.
+    bytes: [4]u64,
+    /// Where they begin in `Trie.children`.
+    start: u32,
+
+    pub const children_min = 6;
+
+    /// The first child from this byte on whose byte is in `live`, or `none`.
+    pub fn find(self: *const Table, children: []const u32, live: *const [4]u64, from: u32) u32 {
+        var word = from >> 6;
+        if (word == 4) return none;
+        var bits = self.bytes[word] & live[word] & (~@as(u64, 0) << @intCast(from & 63));
+        while (bits == 0) {
+            word += 1;
+            if (word == 4) return none;
+            bits = self.bytes[word] & live[word];
+        }
+        const low = (bits & (~bits +% 1)) - 1;
+        var rank: u32 = @popCount(self.bytes[word] & low);
+        for (self.bytes[0..word]) |lower| rank += @popCount(lower);
+        return children[self.start + rank];
+    }
 };
 
 pub const Trie = struct {
@@ -24,6 +52,10 @@ pub const Trie = struct {
     first: *const [256]u32,
     /// The node of each pair of first bytes, or `none`; null in small tries.
     second: ?*const [65536]u32,
+    tables: []const Table,
+    children: []const u32,
+    /// Of the first bytes.
+    root_table: u32,
     /// Bytes of the longest string.
     depth_max: u32,
 
@@ -85,11 +117,46 @@ pub const Trie = struct {
             var child = at + 1;
             while (child < owned[at].next) : (child = owned[child].next) table[@as(usize, owned[at].byte) << 8 | owned[child].byte] = child;
         }
-        return .{ .nodes = owned, .first = first, .second = second, .depth_max = @intCast(depth_max) };
+        var tables: std.ArrayList(Table) = .empty;
+        errdefer tables.deinit(gpa);
+        var children: std.ArrayList(u32) = .empty;
+        errdefer children.deinit(gpa);
+        for (owned, 1..) |*node, child| node.table = try tabulate(gpa, owned[0..node.next], @intCast(child), Table.children_min, &tables, &children);
+        const root_table = try tabulate(gpa, owned, 0, 0, &tables, &children);
+        const owned_tables = try tables.toOwnedSlice(gpa);
+        errdefer gpa.free(owned_tables);
+        return .{
+            .nodes = owned,
+            .first = first,
+            .second = second,
+            .tables = owned_tables,
+            .children = try children.toOwnedSlice(gpa),
+            .root_table = root_table,
+            .depth_max = @intCast(depth_max),
+        };
+    }
+
+    /// The table of the siblings from `from` to the end of `nodes`, if they are so many.
+    fn tabulate(gpa: Allocator, nodes: []const TrieNode, from: u32, least: usize, tables: *std.ArrayList(Table), children: *std.ArrayList(u32)) error{OutOfMemory}!u32 {
+        const start = children.items.len;
+        var bytes: [4]u64 = @splat(0);
+        var child = from;
+        while (child < nodes.len) : (child = nodes[child].next) {
+            try children.append(gpa, child);
+            bytes[nodes[child].byte >> 6] |= @as(u64, 1) << @intCast(nodes[child].byte & 63);
+        }
+        if (children.items.len - start < least) {
+            children.shrinkRetainingCapacity(start);
+            return none;
+        }
+        try tables.append(gpa, .{ .bytes = bytes, .start = @intCast(start) });
+        return @intCast(tables.items.len - 1);
     }
 
     pub fn destroy(self: *Trie, gpa: Allocator) void {
         gpa.free(self.nodes);
+        gpa.free(self.tables);
+        gpa.free(self.children);
         gpa.destroy(self.first);
         if (self.second) |table| gpa.destroy(table);
     }
