@@ -129,6 +129,8 @@ pub const model = struct {
 };
 
 pub const vocabulary = struct {
+    /// Idle graphs of ended programs that wait for the next ones.
+    pub const spares = 4;
     /// As many as the boundary lets through.
     pub const tokens_max = engine.vocabulary_tokens;
     /// Bytes of one token. The longest known has 256; each byte of it is a level of the trie walk.
@@ -173,8 +175,12 @@ pub const grammar = struct {
     pub const graph_bytes = 48 << 20;
     /// Bytes of finished masks among them.
     pub const memo_bytes = 16 << 20;
+    /// Bytes of finished masks whose memory stays for the next ones when they are forgotten.
+    pub const memo_spare_bytes = 4 << 20;
     /// Accepted tokens that a matcher of its own can take back: several drafts deep, and few enough that compaction stays cheap.
     pub const history_tokens = 1024;
+    /// Bytes of tables that may be kept for the next program when one ends: more than most outputs need.
+    pub const graph_spare_bytes = 8 << 20;
     /// Idle graphs a program keeps for its next matchers.
     pub const graphs_idle = 4;
 };

@@ -2,10 +2,12 @@
 const handles = @import("stdx/handles.zig");
 const id_table = @import("stdx/id_table.zig");
 const pages = @import("stdx/pages.zig");
+const pool = @import("stdx/pool.zig");
 pub const words = @import("stdx/words.zig");
 
 pub const Handles = handles.Handles;
 pub const IdTable = id_table.IdTable;
+pub const Pool = pool.Pool;
 pub const allocPages = pages.allocPages;
 pub const freePages = pages.freePages;
 pub const hashWords = id_table.hashWords;
@@ -14,5 +16,6 @@ test {
     _ = handles;
     _ = id_table;
     _ = pages;
+    _ = pool;
     _ = words;
 }

@@ -5,8 +5,11 @@ pub const Vocabulary = vocabulary.Vocabulary;
 pub const Kind = vocabulary.Kind;
 pub const Trie = trie.Trie;
 pub const StringTables = string_tables.StringTables;
+pub const Leads = leads.Leads;
+pub const Lead = leads.Lead;
 pub const forTest = vocabulary.forTest;
 
+const leads = @import("vocabulary/leads.zig");
 const trie = @import("vocabulary/trie.zig");
 pub const string_tables = @import("vocabulary/string_tables.zig");
 pub const runs = @import("vocabulary/runs.zig");
@@ -14,6 +17,7 @@ pub const json_string = @import("vocabulary/json_string.zig");
 
 test {
     _ = vocabulary;
+    _ = leads;
     _ = trie;
     _ = string_tables;
     _ = runs;

@@ -68,7 +68,7 @@ pub fn compileWithin(gpa: Allocator, vocabulary: *const Vocabulary, ir_bytes: []
         .program = self,
     };
     try compiler.run();
-    self.graphs = try GraphPool.create(gpa);
+    self.graphs = try GraphPool.create(gpa, vocabulary);
     self.arena = arena_state.state;
     return self;
 }

@@ -89,6 +89,20 @@ fn alikeBytes(graph: *const Graph, node: *const Node) ByteSet {
     return set;
 }
 
+/// Bytes after which a key or string between two characters may be elsewhere than one that is away from all known ones.
+pub fn differing(graph: *const Graph, ids: []const u32) ByteSet {
+    var set = of("\"\\");
+    for (ids) |id| {
+        const node = &graph.nodes.items[id];
+        if (node.kind == .string and node.d != 0) set.setUnion(graph.tracks.bytesAway(graph, node.d).complement());
+        if (node.kind != .object_key) continue;
+        const keys = &graph.program.cases[graph.registers.get(node.a).case].object.keys;
+        if (node.b != ir.none) keys.addBytes(node.b, &set);
+        graph.registers.seen.addBytes(node.d, &set);
+    }
+    return set;
+}
+
 fn of(bytes: []const u8) ByteSet {
     var set: ByteSet = .empty;
     for (bytes) |byte| set.set(byte);

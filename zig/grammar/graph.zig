@@ -183,6 +183,9 @@ pub const Transition = packed struct(u32) {
 
 pub const StateId = u32;
 
+/// Slots of a table that stay for the next program.
+const spare_slots = 1 << 12;
+
 pub const Graph = struct {
     gpa: Allocator,
     program: *const Program,
@@ -200,7 +203,7 @@ pub const Graph = struct {
     tracks: Tracks = .{},
     patterns: Patterns,
     stepper: Stepper = .{},
-    memos: Memos = .{},
+    memos: Memos,
     /// The states after a text or a pattern, by its parents.
     after_parts: std.AutoHashMapUnmanaged(u32, StateId) = .empty,
     initial: Transition = .dead,
@@ -211,7 +214,7 @@ pub const Graph = struct {
     pub fn create(gpa: Allocator, program: *const Program) error{OutOfMemory}!*Graph {
         const self = try gpa.create(Graph);
         errdefer gpa.destroy(self);
-        self.* = .{ .gpa = gpa, .program = program, .patterns = try .create(gpa, program.patterns) };
+        self.* = .{ .gpa = gpa, .program = program, .patterns = try .create(gpa, program.patterns), .memos = .create(gpa) };
         errdefer self.deinit();
         try self.begin();
         return self;
@@ -221,6 +224,24 @@ pub const Graph = struct {
         const gpa = self.gpa;
         self.deinit();
         gpa.destroy(self);
+    }
+
+    /// Begins anew for another program, keeping the memory.
+    pub fn reset(self: *Graph, program: *const Program) error{OutOfMemory}!void {
+        const patterns: Patterns = try .create(self.gpa, program.patterns);
+        self.patterns.deinit();
+        self.patterns = patterns;
+        self.program = program;
+        // Clearing takes as long as they are large.
+        for ([_]*stdx.IdTable{ &self.node_table, &self.set_table, &self.state_table }) |table| table.shrink(self.gpa, spare_slots);
+        // These are small.
+        self.registers.deinit(self.gpa);
+        self.registers = .{};
+        self.record_sets.deinit(self.gpa);
+        self.record_sets = .{};
+        self.tracks.deinit(self.gpa);
+        self.tracks = .{};
+        try self.begin();
     }
 
     fn deinit(self: *Graph) void {
@@ -254,7 +275,7 @@ pub const Graph = struct {
         self.state_items.clearRetainingCapacity();
         self.state_table.clear();
         self.rows.clearRetainingCapacity();
-        self.memos.clear(self.gpa);
+        self.memos.clear();
         self.after_parts.clearRetainingCapacity();
         if (self.registers.all.items.len == 0) {
             try self.registers.begin(self.gpa);
@@ -271,6 +292,13 @@ pub const Graph = struct {
         return self.nodes.items.len * @sizeOf(Node) + self.set_items.items.len * 4 + self.sets.items.len * @sizeOf(Set) +
             self.states.items.len * @sizeOf(State) + self.state_items.items.len * 4 + self.rows.items.len * @sizeOf(Row) +
             self.node_table.bytes() + self.set_table.bytes() + self.state_table.bytes();
+    }
+
+    /// Of memory that would be kept by `reset`.
+    pub fn bytesHeld(self: *const Graph) usize {
+        return self.nodes.capacity * @sizeOf(Node) + self.set_items.capacity * 4 + self.sets.capacity * @sizeOf(Set) +
+            self.states.capacity * @sizeOf(State) + self.state_items.capacity * 4 + self.rows.capacity * @sizeOf(Row) +
+            self.node_table.bytes() + self.set_table.bytes() + self.state_table.bytes() + self.memos.bytesHeld();
     }
 
     pub fn needsCompaction(self: *const Graph) bool {

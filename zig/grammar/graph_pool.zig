@@ -1,54 +1,47 @@
-//! Graphs between matchers: one that ends leaves its tables, with all they have learnt of the grammar, to the next.
+//! Graphs between matchers: one that ends leaves its tables, with all they have learnt of the grammar, to the next of its program. When the
+//! program ends, their memory serves the next program of the vocabulary.
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const stdx = @import("../stdx.zig");
+const Vocabulary = @import("../vocabulary.zig").Vocabulary;
 const Graph = @import("graph.zig").Graph;
 const Program = @import("program.zig").Program;
 const limits = @import("../limits.zig").grammar;
 
 pub const GraphPool = struct {
-    lock: std.atomic.Mutex = .unlocked,
-    idle: [limits.graphs_idle]*Graph = undefined,
-    count: usize = 0,
+    vocabulary: *const Vocabulary,
+    idle: stdx.Pool(*Graph, limits.graphs_idle) = .{},
 
-    pub fn create(gpa: Allocator) error{OutOfMemory}!*GraphPool {
+    pub fn create(gpa: Allocator, vocabulary: *const Vocabulary) error{OutOfMemory}!*GraphPool {
         const self = try gpa.create(GraphPool);
-        self.* = .{};
+        self.* = .{ .vocabulary = vocabulary };
         return self;
     }
 
     pub fn destroy(self: *GraphPool, gpa: Allocator) void {
-        for (self.idle[0..self.count]) |graph| graph.destroy();
+        while (self.idle.take()) |graph| {
+            const spared = graph.bytesHeld() <= limits.graph_spare_bytes and self.vocabulary.spares.give(.{ .item = graph, .destroy = destroyGraph });
+            if (!spared) graph.destroy();
+        }
         gpa.destroy(self);
     }
 
     /// A graph belongs to one matcher at a time.
     pub fn acquire(self: *GraphPool, program: *const Program) error{OutOfMemory}!*Graph {
-        return self.pop() orelse Graph.create(program.gpa, program);
+        if (self.idle.take()) |graph| return graph;
+        const spare = self.vocabulary.spares.take() orelse return Graph.create(program.gpa, program);
+        const graph: *Graph = @ptrCast(@alignCast(spare.item));
+        errdefer graph.destroy();
+        try graph.reset(program);
+        return graph;
     }
 
     pub fn release(self: *GraphPool, graph: *Graph) void {
-        if (!self.push(graph)) graph.destroy();
+        if (!self.idle.give(graph)) graph.destroy();
     }
 
-    fn pop(self: *GraphPool) ?*Graph {
-        self.wait();
-        defer self.lock.unlock();
-        if (self.count == 0) return null;
-        self.count -= 1;
-        return self.idle[self.count];
-    }
-
-    fn push(self: *GraphPool, graph: *Graph) bool {
-        self.wait();
-        defer self.lock.unlock();
-        if (self.count == self.idle.len) return false;
-        self.idle[self.count] = graph;
-        self.count += 1;
-        return true;
-    }
-
-    /// Held for a few instructions only.
-    fn wait(self: *GraphPool) void {
-        while (!self.lock.tryLock()) std.atomic.spinLoopHint();
+    fn destroyGraph(item: *anyopaque) void {
+        const graph: *Graph = @ptrCast(@alignCast(item));
+        graph.destroy();
     }
 };

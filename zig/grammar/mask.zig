@@ -10,6 +10,8 @@ const graph_room = @import("graph.zig");
 const Graph = graph_room.Graph;
 const Node = graph_room.Node;
 const StateId = graph_room.StateId;
+const first_room = @import("first.zig");
+const lead_mask = @import("lead_mask.zig");
 const memo_room = @import("memo.zig");
 const Memo = memo_room.Memo;
 const Late = memo_room.Late;
@@ -66,9 +68,14 @@ pub const Group = struct {
         /// Of a key that has to match: the case of its object, and its place among the known keys.
         case: u32 = none,
         place: u32 = none,
+
+        /// No token is too long to stay inside.
+        pub fn isFree(self: *const Group.Kind, graph: *const Graph) bool {
+            return self.pattern == Patterns.dead and self.allowed >= graph.program.vocabulary.string_tables.counts.len;
+        }
     };
 
-    fn kindOf(graph: *const Graph, node: *const Node) ?Group.Kind {
+    pub fn kindOf(graph: *const Graph, node: *const Node) ?Group.Kind {
         if (node.c != 0) return null;
         const spec = switch (node.kind) {
             .string, .object_key, .pattern, .object_other => graph.style(node).spelling == .spec,
@@ -192,12 +199,9 @@ fn insideOf(graph: *Graph, pattern: u32) Error!*const Memo {
     var sink: Listing = .{ .graph = graph };
     try texts_walk.findInside(graph, pattern, &sink);
     var memo: Memo = .{ .cost_max = sink.cost_max };
-    errdefer memo.deinit(graph.gpa);
     try keepList(graph, &memo);
-    memo.verify = try graph.gpa.dupe(u32, graph.memos.verify.items);
-    const kept = memo;
-    memo = .{};
-    return graph.memos.put(graph.gpa, key, kept);
+    memo.verify = try graph.memos.allocator().dupe(u32, graph.memos.verify.items);
+    return graph.memos.put(key, memo);
 }
 
 fn addPart(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
@@ -208,12 +212,9 @@ fn addPart(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, ve
         var sink: Listing = .{ .graph = graph };
         try texts_walk.find(graph, state, spent, &sink);
         var memo: Memo = .{ .cost_max = sink.cost_max };
-        errdefer memo.deinit(graph.gpa);
         try keepList(graph, &memo);
-        memo.verify = try graph.gpa.dupe(u32, graph.memos.verify.items);
-        const kept = memo;
-        memo = .{};
-        break :made try graph.memos.put(graph.gpa, key, kept);
+        memo.verify = try graph.memos.allocator().dupe(u32, graph.memos.verify.items);
+        break :made try graph.memos.put(key, memo);
     };
     if (limit < memo.cost_max) {
         var sink: Limited(@TypeOf(verifier)) = .{ .graph = graph, .limit = limit, .out = out, .verifier = verifier };
@@ -241,50 +242,55 @@ fn trieOf(graph: *const Graph, of: memo_room.Of) *const Trie {
 fn memoOf(graph: *Graph, state: StateId, comptime of: memo_room.Of) Error!*const Memo {
     const key: memo_room.Key = .{ .state = state, .of = of };
     if (graph.memos.get(key)) |known| return known;
-    const gpa = graph.gpa;
     const memos = &graph.memos;
     memos.list.clearRetainingCapacity();
     memos.late.clearRetainingCapacity();
     memos.verify.clearRetainingCapacity();
     var sink: Collecting(of != .suffixes) = .{ .graph = graph };
     var memo: Memo = .{};
-    errdefer memo.deinit(gpa);
-    const differing: ?walk.ByteSet = if (of == .closing) try startFromAway(graph, state, &sink) else null;
-    memo.tangled = !try walk.relative(graph, trieOf(graph, of), state, differing, &sink);
+    const left: ?walk.ByteSet = switch (of) {
+        .closing => try startFromAway(graph, state, &sink) orelse .full,
+        .tokens => try lead_mask.add(graph, state, &sink),
+        else => .full,
+    };
+    memo.tangled = if (left) |bytes| !try walk.relative(graph, trieOf(graph, of), state, bytes, &sink) else true;
     memo.whitespace_max = sink.whitespace_max orelse 0;
     memo.cost_max = sink.cost_max;
-    if (of == .tokens) try keepList(graph, &memo) else memo.list = try gpa.dupe(u32, memos.list.items);
+    if (of == .tokens) try keepList(graph, &memo) else memo.list = try memos.allocator().dupe(u32, memos.list.items);
     try keepLate(graph, &memo);
-    memo.verify = try gpa.dupe(u32, memos.verify.items);
-    const kept = memo;
-    memo = .{};
-    return memos.put(gpa, key, kept);
+    memo.verify = try memos.allocator().dupe(u32, memos.verify.items);
+    return memos.put(key, memo);
 }
 
-/// Most of the tokens that close a key lead away from all known keys, and do there what they do from any such place. Takes those over;
-/// only tokens that begin with one of the bytes returned are still to be walked. Null: all of them are.
+/// Most of the tokens that close a key lead away from all known keys, and are told apart by what follows their quote. Takes those; only
+/// tokens that begin with one of the bytes returned are still to be walked. Null: all of them are.
 fn startFromAway(graph: *Graph, state: StateId, sink: anytype) Error!?walk.ByteSet {
+    for (graph.nodesOf(state)) |id| {
+        const node = &graph.nodes.items[id];
+        // A length would matter beside what follows the quote.
+        if (node.kind != .object_key and (node.kind != .string or node.a > 0 or node.b != none)) return null;
+    }
     const away = try awayState(graph, state);
-    if (away == state or away == Graph.dead_state) return null;
-    // Of a state that is itself away from all keys, so this goes no deeper.
-    const memo = try memoOf(graph, away, .closing);
+    if (away == Graph.dead_state) return null;
+    const closed = try closedState(graph, away) orelse return null;
+    const memo = try memoOf(graph, closed, .suffixes);
     if (memo.tangled) return null;
     const memos = &graph.memos;
     memos.list.clearRetainingCapacity();
     memos.late.clearRetainingCapacity();
     memos.verify.clearRetainingCapacity();
-    var differing: walk.ByteSet = .empty;
-    for (trieOf(graph, .closing).first, 0..) |node, byte| {
-        if (node == none) continue;
-        const here = try graph.step(state, @intCast(byte));
-        const there = try graph.step(away, @intCast(byte));
-        if (here != there) differing.set(byte);
+    const differing = first_room.differing(graph, graph.nodesOf(state));
+    const tables = &graph.program.vocabulary.string_tables;
+    const node = &graph.nodes.items[graph.nodesOf(state)[0]];
+    const kind = Group.kindOf(graph, node) orelse return null;
+    const spelled = &tables.by_spelling[@backingInt(kind.spelling)];
+    for (memo.list) |suffix| for (spelled.closedBy(suffix)) |token| if (!differing.isSet(token.first)) try sink.take(token.token, 0);
+    for (memo.late) |late| for (spelled.closedBy(late.entry)) |token| if (!differing.isSet(token.first)) try sink.take(token.token, late.spent);
+    for (memo.verify) |suffix| for (spelled.closedBy(suffix)) |token| if (!differing.isSet(token.first)) try sink.doubt(token.token);
+    sink.pay(memo.cost_max);
+    if (tables.suffix_empty != none and try sink.isReachable(closed)) {
+        for (spelled.closedBy(tables.suffix_empty)) |token| if (!differing.isSet(token.first)) try sink.take(token.token, 0);
     }
-    const vocabulary = graph.program.vocabulary;
-    for (memo.list) |token| if (!differing.isSet(vocabulary.text(token)[0])) try memos.list.append(graph.gpa, token);
-    for (memo.late) |late| if (!differing.isSet(vocabulary.text(late.entry)[0])) try memos.late.append(graph.gpa, late);
-    for (memo.verify) |token| if (!differing.isSet(vocabulary.text(token)[0])) try memos.verify.append(graph.gpa, token);
-    sink.cost_max = memo.cost_max;
     if (memo.late.len > 0) sink.whitespace_max = memo.whitespace_max;
     return differing;
 }
@@ -310,10 +316,10 @@ fn keepList(graph: *Graph, memo: *Memo) Error!void {
     const list = graph.memos.list.items;
     const word_count = graph.program.vocabulary.words();
     if (list.len <= word_count / 4) {
-        memo.list = try graph.gpa.dupe(u32, list);
+        memo.list = try graph.memos.allocator().dupe(u32, list);
         return;
     }
-    memo.bits = try graph.gpa.alloc(u32, word_count);
+    memo.bits = try graph.memos.allocator().alloc(u32, word_count);
     @memset(memo.bits, 0);
     for (list) |entry| words.set(memo.bits, entry);
 }
@@ -347,7 +353,7 @@ fn keepLate(graph: *Graph, memo: *Memo) Error!void {
             return a.spent < b.spent;
         }
     }.lessThan);
-    memo.late = try graph.gpa.dupe(Late, graph.memos.late.items);
+    memo.late = try graph.memos.allocator().dupe(Late, graph.memos.late.items);
 }
 
 /// Takes in the entries of a trie; of tokens, those that are text in this grammar, with their twins.
@@ -360,31 +366,42 @@ fn Collecting(comptime tokens: bool) type {
         last_reachable: bool = false,
 
         pub fn reach(self: *@This(), node: *const Trie.Node, state: StateId, owed: u32) Error!void {
-            const graph = self.graph;
-            if (state != self.last_state) {
-                self.last_state = state;
-                const cost = graph.states.items[state].cost;
-                self.last_reachable = cost != graph_room.unreachable_cost;
-                if (self.last_reachable) self.cost_max = @max(self.cost_max, cost);
-            }
-            if (!self.last_reachable) return;
-            var next = node.entry;
-            if (owed == 0 and !node.twinned and (!tokens or graph.program.named.len == 0)) {
-                const list = &graph.memos.list;
-                if (list.items.len == list.capacity) try list.ensureUnusedCapacity(graph.gpa, 1);
-                return list.appendAssumeCapacity(next);
-            }
-            while (next != none) : (next = if (tokens) graph.program.vocabulary.twins[next] else none) {
-                if (tokens and graph.program.isNamed(next)) continue;
-                if (owed == 0) try graph.memos.list.append(graph.gpa, next) else try graph.memos.late.append(graph.gpa, .{ .spent = owed, .entry = next });
-            }
+            if (!try self.isReachable(state)) return;
+            var entry = node.entry;
+            if (!node.twinned) return self.take(entry, owed);
+            while (entry != none) : (entry = if (tokens) self.graph.program.vocabulary.twins[entry] else none) try self.take(entry, owed);
         }
 
-        pub fn uncertain(self: *@This(), entry: u32) Error!void {
-            var next: u32 = entry;
-            while (next != none) : (next = if (tokens) self.graph.program.vocabulary.twins[next] else none) {
-                try self.graph.memos.verify.append(self.graph.gpa, next);
+        pub fn uncertain(self: *@This(), first: u32) Error!void {
+            var entry = first;
+            while (entry != none) : (entry = if (tokens) self.graph.program.vocabulary.twins[entry] else none) try self.doubt(entry);
+        }
+
+        /// Whether a token may end there; what it costs then is paid.
+        pub inline fn isReachable(self: *@This(), state: StateId) Error!bool {
+            if (state != self.last_state) {
+                self.last_state = state;
+                const cost = self.graph.states.items[state].cost;
+                self.last_reachable = cost != graph_room.unreachable_cost;
+                if (self.last_reachable) self.pay(cost);
             }
+            return self.last_reachable;
+        }
+
+        pub fn pay(self: *@This(), cost: u32) void {
+            self.cost_max = @max(self.cost_max, cost);
+        }
+
+        pub inline fn take(self: *@This(), entry: u32, owed: u32) Error!void {
+            const memos = &self.graph.memos;
+            if (tokens and self.graph.program.named.len > 0 and self.graph.program.isNamed(entry)) return;
+            if (owed > 0) return memos.late.append(self.graph.gpa, .{ .spent = owed, .entry = entry });
+            if (memos.list.items.len == memos.list.capacity) try memos.list.ensureUnusedCapacity(self.graph.gpa, 1);
+            memos.list.appendAssumeCapacity(entry);
+        }
+
+        pub fn doubt(self: *@This(), entry: u32) Error!void {
+            try self.graph.memos.verify.append(self.graph.gpa, entry);
         }
     };
 }
@@ -425,7 +442,7 @@ fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, ve
     const tables = &graph.program.vocabulary.string_tables;
     const spelled = &tables.by_spelling[@backingInt(group.kind.spelling)];
     const kind = group.kind;
-    const cost = try insideCost(graph, group.state);
+    const cost = try betweenCost(graph, group.state);
     if (limit >= cost +| string_cost_slack) {
         addInside(tables, spelled, kind, out);
     } else if (kind.needed > 0 or kind.known) {
@@ -525,7 +542,7 @@ fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u
         const after = try memoOf(graph, closed, .suffixes);
         if (after.tangled or after.verify.len > 0 or !sameWhitespace(&memo, after)) return null;
         memo.cost_max = @max(memo.cost_max, after.cost_max, graph.states.items[closed].cost);
-        if (pattern == Patterns.dead) memo.cost_max = @max(memo.cost_max, try insideCost(graph, group.state) +| string_cost_slack);
+        if (pattern == Patterns.dead) memo.cost_max = @max(memo.cost_max, try insideCost(graph, group.state));
     }
     if (other != Graph.dead_state) {
         const beside = try memoOf(graph, other, .tokens);
@@ -558,7 +575,7 @@ fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u
         words.orInto(out, spelled.interior);
         for (after.list) |suffix| addSuffix(spelled, group.kind, suffix, out);
         if (tables.suffix_empty != none and isWithin(graph.states.items[closed].cost, unlimited)) addSuffix(spelled, group.kind, tables.suffix_empty, out);
-        for (after.late) |item| for (spelled.closed[spelled.offsets[item.entry]..spelled.offsets[item.entry + 1]]) |token| {
+        for (after.late) |item| for (spelled.closedBy(item.entry)) |token| {
             if (!graph.program.isNamed(token.token)) try late.append(gpa, .{ .spent = item.spent, .entry = token.token });
         };
     }
@@ -569,12 +586,9 @@ fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u
         try late.appendSlice(gpa, beside.late);
     }
     for (graph.program.named) |token| words.unset(out, token);
-    errdefer memo.deinit(gpa);
     try keepLate(graph, &memo);
-    memo.bits = try gpa.dupe(u32, out);
-    const kept = memo;
-    memo = .{};
-    return try graph.memos.put(gpa, .{ .state = state, .of = .whole }, kept);
+    memo.bits = try graph.memos.allocator().dupe(u32, out);
+    return try graph.memos.put(.{ .state = state, .of = .whole }, memo);
 }
 
 /// Whether both count whitespace against one bound; the first takes it over.
@@ -586,8 +600,13 @@ fn sameWhitespace(memo: *Memo, other: *const Memo) bool {
 }
 
 /// The cost between two characters; of a key, once it is unlike all others.
-fn insideCost(graph: *Graph, state: StateId) Error!u32 {
+fn betweenCost(graph: *Graph, state: StateId) Error!u32 {
     return graph.states.items[try awayState(graph, state)].cost;
+}
+
+/// The cost after any token that stays inside, at most.
+pub fn insideCost(graph: *Graph, state: StateId) Error!u32 {
+    return try betweenCost(graph, state) +| string_cost_slack;
 }
 
 /// Tokens that stay inside.
@@ -612,7 +631,7 @@ fn fits(open: vocabulary_room.string_tables.Open, allowed: u32) bool {
 }
 
 fn addSuffix(spelled: *const StringTables.Spelled, kind: Group.Kind, suffix: u32, out: []u32) void {
-    for (spelled.closed[spelled.offsets[suffix]..spelled.offsets[suffix + 1]]) |closed| {
+    for (spelled.closedBy(suffix)) |closed| {
         if (closed.characters >= kind.needed and closed.characters <= kind.allowed) words.set(out, closed.token);
     }
 }

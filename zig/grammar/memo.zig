@@ -50,16 +50,18 @@ pub const Memo = struct {
         }
     }
 
-    fn bytes(self: *const Memo) usize {
-        return (self.list.len + self.bits.len + self.verify.len) * 4 + self.late.len * @sizeOf(Late) + self.closings.len * @sizeOf(Closing) + @sizeOf(Memo);
+    fn copy(self: *const Memo, allocator: Allocator) error{OutOfMemory}!Memo {
+        var other = self.*;
+        other.list = try allocator.dupe(u32, self.list);
+        other.bits = try allocator.dupe(u32, self.bits);
+        other.late = try allocator.dupe(Late, self.late);
+        other.verify = try allocator.dupe(u32, self.verify);
+        other.closings = try allocator.dupe(Closing, self.closings);
+        return other;
     }
 
-    pub fn deinit(self: *const Memo, gpa: Allocator) void {
-        gpa.free(self.list);
-        gpa.free(self.bits);
-        gpa.free(self.late);
-        gpa.free(self.verify);
-        gpa.free(self.closings);
+    fn bytes(self: *const Memo) usize {
+        return (self.list.len + self.bits.len + self.verify.len) * 4 + self.late.len * @sizeOf(Late) + self.closings.len * @sizeOf(Closing) + @sizeOf(Memo);
     }
 };
 
@@ -70,6 +72,9 @@ pub const Of = enum(u32) { tokens, whole, closing, suffixes, pattern_short, patt
 pub const Key = packed struct(u64) { state: u32, of: Of };
 
 pub const Memos = struct {
+    gpa: Allocator,
+    /// What the memos hold.
+    arena: std.heap.ArenaAllocator,
     map: std.AutoHashMapUnmanaged(u64, Memo) = .empty,
     bytes: usize = 0,
     // Scratch of walks, by depth, and of masks.
@@ -86,8 +91,12 @@ pub const Memos = struct {
     tasks: std.ArrayList(texts_walk.Task) = .empty,
     inside: std.ArrayList(texts_walk.Inside) = .empty,
 
+    pub fn create(gpa: Allocator) Memos {
+        return .{ .gpa = gpa, .arena = .init(gpa) };
+    }
+
     pub fn deinit(self: *Memos, gpa: Allocator) void {
-        self.clear(gpa);
+        self.arena.deinit();
         self.map.deinit(gpa);
         self.frames.deinit(gpa);
         self.list.deinit(gpa);
@@ -102,11 +111,19 @@ pub const Memos = struct {
         self.inside.deinit(gpa);
     }
 
-    pub fn clear(self: *Memos, gpa: Allocator) void {
-        var values = self.map.valueIterator();
-        while (values.next()) |memo| memo.deinit(gpa);
+    pub fn clear(self: *Memos) void {
+        _ = self.arena.reset(.{ .retain_with_limit = limits.memo_spare_bytes });
         self.map.clearRetainingCapacity();
         self.bytes = 0;
+    }
+
+    pub fn bytesHeld(self: *const Memos) usize {
+        return self.map.capacity() * (@sizeOf(u64) + @sizeOf(Memo)) + @min(self.bytes, limits.memo_spare_bytes);
+    }
+
+    /// For what memos hold.
+    pub fn allocator(self: *Memos) Allocator {
+        return self.arena.allocator();
     }
 
     /// Valid until the next `put`.
@@ -114,14 +131,22 @@ pub const Memos = struct {
         return self.map.getPtr(@bitCast(key));
     }
 
-    /// Takes the memo's memory over. When there is no more room, everything is forgotten.
-    pub fn put(self: *Memos, gpa: Allocator, key: Key, memo: Memo) error{OutOfMemory}!*const Memo {
-        errdefer memo.deinit(gpa);
-        if (self.bytes + memo.bytes() > limits.memo_bytes) self.clear(gpa);
-        const slot = try self.map.getOrPut(gpa, @bitCast(key));
+    /// What the memo holds is in `allocator`'s memory. When there is no more room, the others are forgotten.
+    pub fn put(self: *Memos, key: Key, memo: Memo) error{OutOfMemory}!*const Memo {
+        var kept = memo;
+        if (self.bytes + memo.bytes() > limits.memo_bytes) {
+            var fresh: std.heap.ArenaAllocator = .init(self.gpa);
+            errdefer fresh.deinit();
+            kept = try memo.copy(fresh.allocator());
+            self.map.clearRetainingCapacity();
+            self.bytes = 0;
+            self.arena.deinit();
+            self.arena = fresh;
+        }
+        const slot = try self.map.getOrPut(self.gpa, @bitCast(key));
         std.debug.assert(!slot.found_existing);
-        slot.value_ptr.* = memo;
-        self.bytes += memo.bytes();
+        slot.value_ptr.* = kept;
+        self.bytes += kept.bytes();
         return slot.value_ptr;
     }
 };

@@ -64,19 +64,14 @@ pub const PlaceFrame = struct { place: Place, at: json_string.State };
 pub fn ofKey(graph: *Graph, state: u32, case: u32, place: u32, at: graph_room.StateId) Error!?*const Memo {
     const key: Key = .{ .state = at, .of = .other_key };
     if (graph.memos.get(key)) |known| return known;
-    const gpa = graph.gpa;
     const vocabulary = graph.program.vocabulary;
     const parts = try of(graph, state);
     var memo: Memo = .{ .cost_max = try cost(graph, parts, at, state) orelse return null };
-    const bits = try gpa.alloc(u32, vocabulary.words());
+    const bits = try graph.memos.allocator().alloc(u32, vocabulary.words());
     memo.bits = bits;
-    errdefer memo.deinit(gpa);
     @memset(bits, 0);
     for (parts) |part| {
-        const inside = graph.memos.get(part) orelse {
-            memo.deinit(gpa);
-            return null;
-        };
+        const inside = graph.memos.get(part) orelse return null;
         if (inside.bits.len > 0) words.orInto(bits, inside.bits);
         for (inside.list) |token| words.set(bits, token);
     }
@@ -95,9 +90,7 @@ pub fn ofKey(graph: *Graph, state: u32, case: u32, place: u32, at: graph_room.St
         words.set(bits, token);
         memo.cost_max = @max(memo.cost_max, after);
     }
-    const kept = memo;
-    memo = .{};
-    return try graph.memos.put(gpa, key, kept);
+    return try graph.memos.put(key, memo);
 }
 
 /// Puts the tokens into `graph.memos.list` after which a key may still become a known one.
@@ -131,20 +124,18 @@ fn findNear(graph: *Graph, known: Known, start: Place) Error!void {
 
 fn memoOf(graph: *Graph, key: Key) Error!*const Memo {
     if (graph.memos.get(key)) |known| return known;
-    const gpa = graph.gpa;
     const memos = &graph.memos;
+    const gpa = memos.allocator();
     const vocabulary = graph.program.vocabulary;
     memos.list.clearRetainingCapacity();
     memos.closings.clearRetainingCapacity();
     var sink: Sink = .{ .graph = graph, .bounded = graph.patterns.of(key.state).bounds != .none };
-    defer if (sink.bits) |bits| gpa.free(bits);
     if (key.of == .pattern_short) {
         try pattern_walk.findShort(&graph.patterns, vocabulary, key.state, &sink);
     } else {
         try pattern_walk.findLong(&graph.patterns, vocabulary, key.state, &sink);
     }
     var memo: Memo = .{ .cost_max = sink.cost_max, .reach_max = sink.reach_max, .shortest_max = sink.shortest_max };
-    errdefer memo.deinit(gpa);
     if (sink.bits == null and memos.list.items.len > vocabulary.words() / 4) {
         sink.bits = try gpa.alloc(u32, vocabulary.words());
         @memset(sink.bits.?, 0);
@@ -152,12 +143,9 @@ fn memoOf(graph: *Graph, key: Key) Error!*const Memo {
     if (sink.bits) |bits| {
         for (memos.list.items) |token| words.set(bits, token);
         memo.bits = bits;
-        sink.bits = null;
     } else memo.list = try gpa.dupe(u32, memos.list.items);
     memo.closings = try gpa.dupe(Closing, memos.closings.items);
-    const kept = memo;
-    memo = .{};
-    return memos.put(gpa, key, kept);
+    return memos.put(key, memo);
 }
 
 /// Tokens that finish a character at most.
@@ -186,7 +174,7 @@ const Sink = struct {
         }
         const bits = set orelse return graph.memos.list.appendSlice(graph.gpa, tokens);
         if (self.bits) |known| return words.orInto(known, bits);
-        self.bits = try graph.gpa.dupe(u32, bits);
+        self.bits = try graph.memos.allocator().dupe(u32, bits);
     }
 
     pub fn reach(self: *Sink, node: *const Trie.Node, state: u32, at: json_string.State, characters: u16) Error!void {

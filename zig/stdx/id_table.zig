@@ -19,6 +19,11 @@ pub const IdTable = struct {
         self.count = 0;
     }
 
+    /// Clears it and gives memory beyond so many slots (a power of two) back.
+    pub fn shrink(self: *IdTable, gpa: Allocator, slots_max: usize) void {
+        if (self.slots.len > slots_max) self.deinit(gpa) else self.clear();
+    }
+
     pub fn bytes(self: *const IdTable) usize {
         return self.slots.len * @sizeOf(u32);
     }

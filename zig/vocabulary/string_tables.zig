@@ -29,6 +29,8 @@ pub const Closed = struct {
     characters: u16,
     /// What follows the quote: an entry of `suffixes`.
     suffix: u32,
+    /// Its first byte.
+    first: u8,
 };
 
 pub const StringTables = struct {
@@ -70,6 +72,11 @@ pub const StringTables = struct {
         /// Sorted by suffix; suffix s has closed[offsets[s]..offsets[s + 1]].
         closed: []const Closed,
         offsets: []const u32,
+
+        /// Tokens with this after the quote.
+        pub fn closedBy(self: *const Spelled, suffix: u32) []const Closed {
+            return self.closed[self.offsets[suffix]..self.offsets[suffix + 1]];
+        }
     };
     pub const level_count = 32;
     pub const character_cost_count = 257;
@@ -145,7 +152,7 @@ pub const StringTables = struct {
                         try suffix_bytes.appendSlice(arena, suffix);
                         try suffix_offsets.append(arena, @intCast(suffix_bytes.items.len));
                     }
-                    try closed[index].append(arena, .{ .token = token, .characters = read.characters, .suffix = known.value_ptr.* });
+                    try closed[index].append(arena, .{ .token = token, .characters = read.characters, .suffix = known.value_ptr.*, .first = text[0] });
                 } else if (read.escapes or read.end != json_string.State.start) {
                     const phase = @backingInt(read.end.phase);
                     if (phase < finish_cost.len and finish_cost[phase] == unreachable_cost) continue;

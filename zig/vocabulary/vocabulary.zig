@@ -1,11 +1,13 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const stdx = @import("../stdx.zig");
 const limits = @import("../limits.zig").vocabulary;
 const trie = @import("trie.zig");
 const string_tables_room = @import("string_tables.zig");
 const StringTables = string_tables_room.StringTables;
 const runs_room = @import("runs.zig");
 const Runs = runs_room.Runs;
+const Leads = @import("leads.zig").Leads;
 
 /// The same numbers as `tokenKinds` in src/tokenizer/tokenizer.ts.
 pub const Kind = enum(u8) {
@@ -17,7 +19,10 @@ pub const Kind = enum(u8) {
     unused = 2,
 };
 
-/// Immutable once created; shared between threads.
+/// What another room leaves for its next user of the vocabulary.
+pub const Spare = struct { item: *anyopaque, destroy: *const fn (item: *anyopaque) void };
+
+/// Immutable once created, but for its spares; shared between threads.
 pub const Vocabulary = struct {
     /// Holds everything below.
     arena: std.heap.ArenaAllocator.State,
@@ -34,8 +39,10 @@ pub const Vocabulary = struct {
     string_tables: StringTables,
     /// Grows, under its own lock.
     runs: *Runs,
+    leads: Leads,
     /// (words) tokens of kind `control`.
     control: []const u32,
+    spares: *stdx.Pool(Spare, limits.spares),
 
     /// Copies what it is given. `offsets` has one entry more than there are tokens. `Invalid` when lengths, offsets or kinds do not fit
     /// together, or a token is longer than limits allow.
@@ -72,10 +79,13 @@ pub const Vocabulary = struct {
                 text_count += 1;
             },
         };
+        const spares = try arena.create(stdx.Pool(Spare, limits.spares));
+        spares.* = .{};
         const twins = try arena.alloc(u32, kinds.len);
         @memset(twins, trie.none);
         const token_trie = try trie.Trie.create(arena, strings, texts[0..text_count], twins, true);
         const string_tables = try StringTables.create(arena, gpa, strings, texts[0..text_count], word_count);
+        const leads = try Leads.create(arena, gpa, strings, texts[0..text_count], &string_tables.finish_cost);
         const runs = try Runs.create(gpa);
         self.* = .{
             .arena = arena_state.state,
@@ -87,12 +97,15 @@ pub const Vocabulary = struct {
             .twins = twins,
             .singles = singles,
             .string_tables = string_tables,
+            .leads = leads,
             .control = control,
+            .spares = spares,
         };
         return self;
     }
 
     pub fn destroy(self: *Vocabulary, gpa: Allocator) void {
+        while (self.spares.take()) |spare| spare.destroy(spare.item);
         self.runs.destroy(gpa);
         self.arena.promote(gpa).deinit();
         gpa.destroy(self);
