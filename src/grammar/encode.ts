@@ -37,14 +37,13 @@ export function encodeIr(ir: Ir): Uint8Array<ArrayBuffer> {
   }
   const counts = [ir.nodes.length, ir.values.length, ir.regexes.length];
   const header = [magic, version, ...counts, ir.root, writer.words.length, writer.poolBytes];
-  const words = Uint32Array.from([...header, ...index, ...writer.words]);
-  const bytes = new Uint8Array(words.byteLength + writer.poolBytes);
-  bytes.set(new Uint8Array(words.buffer));
-  let at = words.byteLength;
-  for (const chunk of writer.pool) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
+  const wordCount = header.length + index.length + writer.words.length;
+  const bytes = new Uint8Array(wordCount * 4 + writer.poolBytes);
+  const words = new Uint32Array(bytes.buffer, 0, wordCount);
+  words.set(header);
+  words.set(index, header.length);
+  words.set(writer.words, header.length + index.length);
+  bytes.set(writer.pool.subarray(0, writer.poolBytes), wordCount * 4);
   return bytes;
 }
 
@@ -219,7 +218,8 @@ function writeCounters(out: RecordWriter, counters: readonly Counter[]): void {
 
 class RecordWriter {
   readonly words: number[] = [];
-  readonly pool: Uint8Array[] = [];
+  /** Grows; only its first `poolBytes` bytes are written. */
+  pool = new Uint8Array(1024);
   poolBytes = 0;
 
   word(...words: number[]): void {
@@ -232,7 +232,11 @@ class RecordWriter {
   }
 
   text(text: string): void {
-    this.span(utf8.encode(text));
+    // No character takes more than three bytes for each of its UTF-16 units.
+    this.#reserve(text.length * 3);
+    const { written } = utf8.encodeInto(text, this.pool.subarray(this.poolBytes));
+    this.word(this.poolBytes, written);
+    this.poolBytes += written;
   }
 
   texts(texts: readonly string[]): void {
@@ -242,9 +246,17 @@ class RecordWriter {
 
   /** A span of the pool: offset and length, in bytes. */
   span(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.pool.set(bytes, this.poolBytes);
     this.word(this.poolBytes, bytes.length);
-    this.pool.push(bytes);
     this.poolBytes += bytes.length;
+  }
+
+  #reserve(bytes: number): void {
+    if (this.poolBytes + bytes <= this.pool.length) return;
+    const larger = new Uint8Array(2 * (this.poolBytes + bytes));
+    larger.set(this.pool.subarray(0, this.poolBytes));
+    this.pool = larger;
   }
 }
 

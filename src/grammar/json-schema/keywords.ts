@@ -177,6 +177,12 @@ export function keywordOf(name: string, draft: Draft): Keyword | undefined {
   return vocabulary === undefined || draft.vocabularies?.has(vocabulary) === true ? keyword : undefined;
 }
 
+/** Whether some draft knows the keyword as more than an annotation. */
+export function speaks(name: string): boolean {
+  const keyword = keywords.get(name);
+  return keyword !== undefined && keyword.status !== "annotation";
+}
+
 /** The vocabulary that a metaschema of one's own may leave out; none for what always counts. */
 function vocabularyOf(name: string, { status, holds }: Keyword): string | undefined {
   if (/^\$|^(id|definitions|format)$/.test(name) || status === "annotation") return undefined;

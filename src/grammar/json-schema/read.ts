@@ -8,7 +8,7 @@ import { type Draft, isBefore, refHidesSiblings } from "./draft.ts";
 import { decimalKey } from "./facts.ts";
 import { Fields } from "./fields.ts";
 import { formatLanguage, formats } from "./formats.ts";
-import { keywordOf } from "./keywords.ts";
+import { keywordOf, speaks } from "./keywords.ts";
 import { type Documents, References } from "./references.ts";
 import {
   type ArrayLayer,
@@ -139,6 +139,10 @@ export class SchemaReader {
       return anySchema;
     }
     const refuse = (keyword: string, reason: string) => this.refuse(pointer, keyword, reason);
+    if (draft.vocabularies === undefined && isTypeOnly(json.entries)) {
+      const typed = this.#types(new Fields(json.entries, refuse), draft, refuse);
+      return { ...anySchema, ...typed, silent: typed.types === everyType && !typed.whole };
+    }
     const fields = new Fields(knownEntries(json.entries, draft), refuse);
     const parts: Parts = {
       part: (item, ...path) => this.#part(conjunct, item, pathFrom(pointer, path)),
@@ -310,6 +314,12 @@ function containsOf(fields: Fields, draft: Draft, parts: Parts): Contains | unde
 }
 
 /** The keywords that the draft knows. */
+/** Whether a schema says nothing but a type, as most do. */
+function isTypeOnly(entries: JsonObject["entries"]): boolean {
+  for (const name of entries.keys()) if (name !== "type" && speaks(name)) return false;
+  return true;
+}
+
 function knownEntries(entries: JsonObject["entries"], draft: Draft): JsonObject["entries"] {
   for (const name of entries.keys()) {
     if (keywordOf(name, draft) !== undefined) continue;
