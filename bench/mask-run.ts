@@ -7,6 +7,7 @@ import { irBuilder } from "../src/grammar/ir.ts";
 import { lowerSchema } from "../src/grammar/json-schema/lower.ts";
 import { jsonStyle, schemaOptions } from "../src/grammar/policy.ts";
 import type { Tokenizer } from "../src/tokenizer/tokenizer.ts";
+import { moment, since } from "./clock.ts";
 import { must } from "./samples.ts";
 
 export type Setting = {
@@ -44,7 +45,7 @@ export function runSchema(schema: string, instances: readonly Uint32Array[], set
 
 function runOnce(schema: string, instances: readonly Uint32Array[], setting: Setting): Run {
   const { vocabulary, tokenizer, policy } = setting;
-  const start = performance.now();
+  const start = moment();
   const compiled = compile(schema, vocabulary, policy);
   if (typeof compiled === "string") return { refusal: compiled };
   using grammar = compiled;
@@ -52,7 +53,7 @@ function runOnce(schema: string, instances: readonly Uint32Array[], setting: Set
     using matcher = must(createMatcher(vocabulary, grammar, tokenizer.stopTokens));
     matcher.fill();
   }
-  const compileUs = (performance.now() - start) * 1000;
+  const compileUs = since(start);
   const maskUs: number[] = [];
   const checks = { every: setting.verify, verified: 0, verifiedWrong: 0 };
   const verdicts = instances.map((tokens) => {
@@ -87,16 +88,19 @@ type Checks = { readonly every: number; verified: number; verifiedWrong: number 
 /** How many tokens were allowed, up to the first that was not; the time of each mask with its accept goes to `maskUs`. */
 function follow(matcher: Matcher, tokens: Uint32Array, maskUs: number[], checks: Checks): number {
   for (const [index, token] of tokens.entries()) {
-    const start = performance.now();
+    // A check takes place between mask and accept, and its time is nobody's.
+    const verifies = checks.every > 0 && maskUs.length % checks.every === 0;
+    let start = moment();
     matcher.fill();
     const isAllowed = isIn(matcher.mask, token);
-    const verifies = checks.every > 0 && maskUs.length % checks.every === 0;
-    // Checked before the token is taken; the time of that is nobody's.
-    const beforeCheck = performance.now();
-    if (verifies) verify(matcher, checks);
-    const checkMs = verifies ? performance.now() - beforeCheck : 0;
+    let us = 0;
+    if (verifies) {
+      us = since(start);
+      verify(matcher, checks);
+      start = moment();
+    }
     if (isAllowed) matcher.accept(token);
-    maskUs.push((performance.now() - start - checkMs) * 1000);
+    maskUs.push(us + since(start));
     if (!isAllowed) return index;
   }
   return tokens.length;
