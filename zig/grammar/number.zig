@@ -75,9 +75,16 @@ pub fn build(arena: Allocator, gpa: Allocator, number: ir.Number, spelling: ir.S
         try budget.spend(symbols.len);
         const state = builder.states.items[done];
         var row: [symbols.len]u16 = @splat(dead);
+        // Most digits lead to where the one before did.
+        var last: State = .{ .phase = .start };
+        var last_id: u16 = Automaton.start;
         for (symbols, &row) |byte, *target| {
             const next = builder.step(state, byte) orelse continue;
-            target.* = try builder.idOf(gpa, next) orelse return budget.refuse(.limit, "a number's bounds need too many states", ir.none);
+            if (!std.meta.eql(next, last)) {
+                last_id = try builder.idOf(gpa, next) orelse return budget.refuse(.limit, "a number's bounds need too many states", ir.none);
+                last = next;
+            }
+            target.* = last_id;
         }
         try builder.rows.append(gpa, row);
     }
