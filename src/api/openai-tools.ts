@@ -94,3 +94,16 @@ function customFormat(
     }
   }
 }
+
+/** The name of a tool that a choice refers to; a failure where no tool of that type has it. */
+export function offeredName(
+  { type, name }: { readonly type: "function" | "custom"; readonly name: string },
+  tools: readonly Tool[],
+): Result<string, Failure> {
+  const isCustom = type === "custom";
+  const isOffered = tools.some((tool) => tool.name === name && (tool.custom !== undefined) === isCustom);
+  // Without any tools the choice itself is what is wrong, and the same in every shape.
+  if (isOffered || tools.length === 0) return ok(name);
+  const message = `Tool choice '${name}' not found in 'tools' parameter.`;
+  return fail({ kind: "invalid", message, param: "tool_choice" });
+}

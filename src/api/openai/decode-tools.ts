@@ -2,7 +2,7 @@ import type { Failure } from "../../generation/failure.ts";
 import type { Tool, ToolChoice } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { checker } from "../check.ts";
-import { customTool, functionTool } from "../openai-tools.ts";
+import { customTool, functionTool, offeredName } from "../openai-tools.ts";
 import { sourceAt, sourceItems } from "../source.ts";
 import {
   allowedToolChoice,
@@ -54,7 +54,7 @@ export function decodeFunctions(values: readonly unknown[], text: string): Resul
 }
 
 /** Absent means auto; with or without tools, `none` and `auto` are always accepted. */
-export function decodeToolChoice(value: unknown): Result<ToolChoice, Failure> {
+export function decodeToolChoice(value: unknown, tools: readonly Tool[]): Result<ToolChoice, Failure> {
   if (value === undefined) return ok({ mode: "auto" });
   if (value === "none" || value === "auto" || value === "required") return ok({ mode: value });
   if (typeof value === "string") {
@@ -63,15 +63,16 @@ export function decodeToolChoice(value: unknown): Result<ToolChoice, Failure> {
   const choice = checkChoice(value, "tool_choice");
   if (!choice.ok) return choice;
   if (choice.value.type !== "allowed_tools") {
-    const name = decodeReference(value, "tool_choice", "'function', 'custom' or 'allowed_tools'");
+    const name = decodeReference(value, "tool_choice", { expected: "'function', 'custom' or 'allowed_tools'", tools });
     return name.ok ? ok({ mode: "named", name: name.value }) : name;
   }
   const allowed = checkAllowed(value, "tool_choice");
   if (!allowed.ok) return allowed;
-  const { mode, tools } = allowed.value.allowed_tools;
+  const { mode, tools: references } = allowed.value.allowed_tools;
   const names = new Set<string>();
-  for (const [index, tool] of tools.entries()) {
-    const name = decodeReference(tool, `tool_choice.allowed_tools.tools[${index}]`, "'function' or 'custom'");
+  for (const [index, reference] of references.entries()) {
+    const at = `tool_choice.allowed_tools.tools[${index}]`;
+    const name = decodeReference(reference, at, { expected: "'function' or 'custom'", tools });
     if (!name.ok) return name;
     names.add(name.value);
   }
@@ -122,18 +123,23 @@ function grammarOf(format: object, param: string) {
   return checked.ok ? ok(checked.value.grammar) : checked;
 }
 
-/** The name in `{"type": "function", "function": {"name"}}`, and the same of a custom tool. */
-function decodeReference(value: unknown, at: string, expected: string): Result<string, Failure> {
+/** The name in `{"type": "function", "function": {"name"}}`, and the same of a custom tool: one of the tools, of that type. */
+function decodeReference(
+  value: unknown,
+  at: string,
+  { expected, tools }: { readonly expected: string; readonly tools: readonly Tool[] },
+): Result<string, Failure> {
   const choice = checkChoice(value, at);
   if (!choice.ok) return choice;
-  switch (choice.value.type) {
+  const { type } = choice.value;
+  switch (type) {
     case "function": {
       const named = checkNamedFunction(value, at);
-      return named.ok ? ok(named.value.function.name) : named;
+      return named.ok ? offeredName({ type, name: named.value.function.name }, tools) : named;
     }
     case "custom": {
       const named = checkNamedCustom(value, at);
-      return named.ok ? ok(named.value.custom.name) : named;
+      return named.ok ? offeredName({ type, name: named.value.custom.name }, tools) : named;
     }
     default:
       return refuse(`Invalid value for '${at}.type': expected ${expected}.`);

@@ -463,6 +463,19 @@ test("the forms of before there were tools: functions, calls without an id, resu
   expect(requestOf({ function_call: "none" }).toolChoice).toEqual({ mode: "none" });
 });
 
+test("a choice has the type of its tool", () => {
+  const tools = [{ type: "custom", custom: { name: "run" } }];
+  const wrong = { type: "function", function: { name: "run" } };
+  const allowed = { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [wrong] } };
+  for (const tool_choice of [wrong, allowed]) {
+    expect(failureOf({ messages: hello, tools, tool_choice })).toEqual({
+      kind: "invalid",
+      message: "Tool choice 'run' not found in 'tools' parameter.",
+      param: "tool_choice",
+    });
+  }
+});
+
 test("custom tools, with free text or a grammar, chosen and in the history", () => {
   const grammar = { type: "grammar", grammar: { syntax: "lark", definition: "start: /a/" } };
   const tools = [

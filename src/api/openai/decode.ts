@@ -117,7 +117,9 @@ function decodeAllTools(chat: ChatBody, text: string): Result<AllTools, Failure>
     ? decodeFunctions(functions ?? [], functions ? sourceAt(text, ["functions"]) : "[]")
     : decodeTools(chat.tools ?? [], chat.tools ? sourceAt(text, ["tools"]) : "[]");
   if (!tools.ok) return tools;
-  const toolChoice = legacy ? decodeFunctionCall(functionCall) : decodeToolChoice(chat.tool_choice ?? undefined);
+  const toolChoice = legacy
+    ? decodeFunctionCall(functionCall)
+    : decodeToolChoice(chat.tool_choice ?? undefined, tools.value);
   return toolChoice.ok ? ok({ tools: tools.value, toolChoice: toolChoice.value, legacy }) : toolChoice;
 }
 

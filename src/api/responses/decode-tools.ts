@@ -2,7 +2,7 @@ import type { Failure } from "../../generation/failure.ts";
 import type { Tool, ToolChoice } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { checker } from "../check.ts";
-import { customTool, functionTool } from "../openai-tools.ts";
+import { customTool, functionTool, offeredName } from "../openai-tools.ts";
 import { sourceAt, sourceItems } from "../source.ts";
 import {
   allowedToolChoice,
@@ -39,14 +39,15 @@ export function decodeToolChoice(value: unknown, tools: readonly Tool[]): Result
     case "custom": {
       const named = checkReference(value, "tool_choice");
       if (!named.ok) return named;
-      return missing(named.value, tools) ?? ok({ mode: "named", name: named.value.name });
+      const name = offeredName(named.value, tools);
+      return name.ok ? ok({ mode: "named", name: name.value }) : name;
     }
     case "allowed_tools": {
       const allowed = checkAllowed(value, "tool_choice");
       if (!allowed.ok) return allowed;
       for (const reference of allowed.value.tools) {
-        const failure = missing(reference, tools);
-        if (failure !== undefined) return failure;
+        const name = offeredName(reference, tools);
+        if (!name.ok) return name;
       }
       const names = [...new Set(allowed.value.tools.map(({ name }) => name))];
       return ok({ mode: "allowed", force: allowed.value.mode === "required", names });
@@ -101,16 +102,6 @@ function nested(tool: object, source: string): string {
     .filter(([key, value]) => key !== "type" && value !== null)
     .map(([key]) => `${JSON.stringify(key)}:${sourceAt(source, [key])}`);
   return `{"type":"function","function":{${members.join(",")}}}`;
-}
-
-function missing(
-  { type, name }: { readonly type: "function" | "custom"; readonly name: string },
-  tools: readonly Tool[],
-): { readonly ok: false; readonly failure: Failure } | undefined {
-  const isCustom = type === "custom";
-  if (tools.some((tool) => tool.name === name && (tool.custom !== undefined) === isCustom)) return undefined;
-  // Without any tools the choice itself is what is wrong, and the same in every shape.
-  return tools.length === 0 ? undefined : refuse(`Tool choice '${name}' not found in 'tools' parameter.`);
 }
 
 function refuse(message: string): { readonly ok: false; readonly failure: Failure } {
