@@ -18,7 +18,7 @@ export function checker<T extends TSchema>(schema: T): (value: unknown, at?: str
 }
 
 /** Appends a JSON pointer to the name of a field: ("tools[0]", "/function/name") → "tools[0].function.name". */
-export function paramOf(at: string, pointer: string): string {
+function paramOf(at: string, pointer: string): string {
   const names = pointer
     .split("/")
     .slice(1)

@@ -28,3 +28,7 @@ test("a visit ends with its client, with the server, or by itself, and emptiness
   await told;
   expect([visits.count, empty]).toEqual([0, true]);
 });
+
+test("a client that has left before is gone", () => {
+  expect(createVisits().enter(AbortSignal.abort()).signal.aborted).toBe(true);
+});

@@ -26,7 +26,8 @@ export function createVisits(): Visits {
       const controller = new AbortController();
       open.add(controller);
       const abort = () => controller.abort();
-      gone.addEventListener("abort", abort, { once: true });
+      if (gone.aborted) abort();
+      else gone.addEventListener("abort", abort, { once: true });
       return {
         signal: controller.signal,
         leave() {

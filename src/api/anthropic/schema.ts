@@ -4,12 +4,6 @@ import { jsonSchema, oneOf, open, optional, tokensLimit } from "../fields.ts";
 import { ownFields } from "../own-fields.ts";
 import { samplingFields } from "../sampling-fields.ts";
 
-/**
- * The body of POST /v1/messages: types and ranges of every field that is read. What depends on a discriminator (a message's role, a
- * block's type, the forms of thinking and tool_choice) is checked by the schemas below, so that an error names the field at fault
- * and not a union.
- */
-export type MessagesBody = Static<typeof messagesBody>;
 export type CountBody = Static<typeof countBody>;
 
 const content = Type.Union([Type.String(), Type.Array(Type.Unknown())], {
@@ -45,6 +39,11 @@ const promptFields = {
 
 export const countBody = open(promptFields);
 
+/**
+ * The body of POST /v1/messages: types and ranges of every field that is read. What depends on a discriminator (a message's role, a
+ * block's type, the forms of thinking and tool_choice) is checked by the schemas below, so that an error names the field at fault
+ * and not a union.
+ */
 export const messagesBody = open({
   ...promptFields,
   max_tokens: tokensLimit,
