@@ -147,8 +147,8 @@ const Builder = struct {
             .bounds = .none,
             .unit = 1,
             .lengths = .{},
-            .counts = for (terms.terms.items) |term| {
-                if (term.kind == .repeat and term.c != none and term.c > short_bytes) break true;
+            .counts = for (terms.terms.items) |*term| {
+                if (term.kind == .repeat and term.c != none and terms.isFar(term, short_bytes)) break true;
             } else false,
             .cost = unreachable_cost,
         };

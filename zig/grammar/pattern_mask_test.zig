@@ -58,15 +58,23 @@ test "masks inside patterns with large counters are what single tokens say" {
         .{ .class = &.{.{ .first = 'a', .last = 'z' }} },
         .{ .repeat = .{ .item = 21, .min = 1, .max = none } },
         .{ .concat = &.{ 1, 16, 1, 22 } },
+        // Words with dashes between them, a few of them.
+        .{ .class = &.{.{ .first = '-', .last = '-' }} },
+        .{ .repeat = .{ .item = 24, .min = 1, .max = none } },
+        .{ .concat = &.{ 22, 25 } },
+        .{ .repeat = .{ .item = 26, .min = 0, .max = 13 } },
+        .{ .concat = &.{ 27, 22 } },
+        .{ .repeat = .{ .item = 8, .min = 2, .max = 14 } },
     };
     const Case = struct { regex: u32, min: u32 = 0, max: u32 = none };
     for ([_]Case{
-        .{ .regex = 4 },                       .{ .regex = 5 },            .{ .regex = 6 },                          .{ .regex = 7 },
-        .{ .regex = 9 },                       .{ .regex = 10 },           .{ .regex = 11, .max = 40 },              .{ .regex = 11, .min = 19, .max = 55 },
-        .{ .regex = 14, .max = 30 },           .{ .regex = 9, .max = 33 }, .{ .regex = 9, .min = 21 },               .{ .regex = 9, .min = 5, .max = 51 },
-        .{ .regex = 16 },                      .{ .regex = 17 },           .{ .regex = 18 },                         .{ .regex = 20 },
-        .{ .regex = 16, .max = 42 },           .{ .regex = 22 },           .{ .regex = 23 },                         .{ .regex = 22, .min = 4, .max = 38 },
-        .{ .regex = 13, .min = 0, .max = 41 }, .{ .regex = 6, .max = 47 }, .{ .regex = 14, .min = 20, .max = none },
+        .{ .regex = 4 },             .{ .regex = 5 },                          .{ .regex = 6 },                       .{ .regex = 7 },
+        .{ .regex = 9 },             .{ .regex = 10 },                         .{ .regex = 11, .max = 40 },           .{ .regex = 11, .min = 19, .max = 55 },
+        .{ .regex = 14, .max = 30 }, .{ .regex = 9, .max = 33 },               .{ .regex = 9, .min = 21 },            .{ .regex = 9, .min = 5, .max = 51 },
+        .{ .regex = 16 },            .{ .regex = 17 },                         .{ .regex = 18 },                      .{ .regex = 20 },
+        .{ .regex = 28 },            .{ .regex = 28, .max = 44 },              .{ .regex = 29 },                      .{ .regex = 16, .max = 42 },
+        .{ .regex = 22 },            .{ .regex = 23 },                         .{ .regex = 22, .min = 4, .max = 38 }, .{ .regex = 13, .min = 0, .max = 41 },
+        .{ .regex = 6, .max = 47 },  .{ .regex = 14, .min = 20, .max = none },
     }, 0..) |case, index| {
         errdefer std.debug.print("case {d}\n", .{index});
         const style: ir.Style = .{ .free_space = true, .whitespace_max = 3, .spelling = if (index % 2 == 0) .spec else .canonical };

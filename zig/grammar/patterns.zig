@@ -197,7 +197,7 @@ pub const Patterns = struct {
                 if (terms.pending.items.len > waiting) continue;
                 const loose = if (parts.len == 0) id else try unrefused(switch (term.kind) {
                     .concat => terms.concat(map.get(term.a).?, map.get(term.b).?),
-                    .repeat => terms.repeat(map.get(term.a).?, term.b, if (term.c > pattern_room.short_bytes) none else term.c),
+                    .repeat => terms.repeat(map.get(term.a).?, term.b, if (terms.isFar(&term, pattern_room.short_bytes)) none else term.c),
                     else => joined: {
                         const list = try self.gpa.dupe(u32, parts);
                         defer self.gpa.free(list);

@@ -367,6 +367,12 @@ pub const Terms = struct {
         return std.math.order(a, b);
     }
 
+    /// Whether a repeat is not over after so many characters, each time of its item taking some of them.
+    pub fn isFar(self: *const Terms, repeated: *const Term, characters: u32) bool {
+        const each = @max(1, self.terms.items[repeated.a].shortest);
+        return repeated.c > (characters - 1) / each + 1;
+    }
+
     pub fn isLoop(self: *const Terms, id: u32) bool {
         const term = self.terms.items[id];
         return term.kind == .repeat and term.b == 0 and term.c == none and self.terms.items[term.a].kind == .class;
