@@ -64,17 +64,20 @@ pub const Runs = struct {
             if (run.kind.beyond == kind.beyond and run.kind.ascii.eql(kind.ascii)) return run;
         }
         if (self.count == self.list.len) return null;
-        self.list[self.count] = try make(self.arena.allocator(), source, kind);
+        self.list[self.count] = try make(self.arena.allocator(), self.arena.child_allocator, source, kind);
         self.count += 1;
         return &self.list[self.count - 1];
     }
 
-    fn make(arena: Allocator, source: Source, kind: Kind) error{OutOfMemory}!Run {
+    fn make(arena: Allocator, gpa: Allocator, source: Source, kind: Kind) error{OutOfMemory}!Run {
         var inside: std.ArrayList(u32) = .empty;
+        defer inside.deinit(gpa);
         var exits: std.ArrayList(Run.Exit) = .empty;
+        defer exits.deinit(gpa);
         const inside_first = try arena.create([257]u32);
         const exits_first = try arena.create([257]u32);
-        const phases = try arena.alloc(json_string.Phase, source.bytes_max + 1);
+        const phases = try gpa.alloc(json_string.Phase, source.bytes_max + 1);
+        defer gpa.free(phases);
         phases[0] = .text;
         const nodes = source.trie.nodes;
         var next_first: usize = 0;
@@ -88,7 +91,7 @@ pub const Runs = struct {
             const phase: ?json_string.Phase = if (node.depth > source.bytes_max)
                 null
             else if (phases[node.depth - 1] == .text and !takes(kind, node.byte)) exit: {
-                if (node.depth > 1) try exits.append(arena, .{ .node = at, .byte = node.byte });
+                if (node.depth > 1) try exits.append(gpa, .{ .node = at, .byte = node.byte });
                 break :exit null;
             } else json_string.utf8Step(phases[node.depth - 1], node.byte);
             const known = phase orelse {
@@ -98,7 +101,7 @@ pub const Runs = struct {
             phases[node.depth] = known;
             if (known == .text or source.finish_cost[@backingInt(known)] != none) {
                 var token = node.entry;
-                while (token != none) : (token = source.twins[token]) try inside.append(arena, token);
+                while (token != none) : (token = source.twins[token]) try inside.append(gpa, token);
             }
             at += 1;
         }
@@ -109,7 +112,14 @@ pub const Runs = struct {
         const bits = try arena.alloc(u32, source.words);
         @memset(bits, 0);
         for (inside.items) |token| bits[token >> 5] |= @as(u32, 1) << @intCast(token & 31);
-        return .{ .kind = kind, .inside = inside.items, .inside_first = inside_first, .bits = bits, .exits = exits.items, .exits_first = exits_first };
+        return .{
+            .kind = kind,
+            .inside = try arena.dupe(u32, inside.items),
+            .inside_first = inside_first,
+            .bits = bits,
+            .exits = try arena.dupe(Run.Exit, exits.items),
+            .exits_first = exits_first,
+        };
     }
 
     fn takes(kind: Kind, byte: u8) bool {
