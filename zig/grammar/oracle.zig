@@ -5,6 +5,8 @@ const Allocator = std.mem.Allocator;
 const ir = @import("ir.zig");
 const Language = @import("oracle_regex.zig").Language;
 
+const oracle_array = @import("oracle_array.zig");
+const oracle_object = @import("oracle_object.zig");
 const oracle_record = @import("oracle_record.zig");
 const none = ir.none;
 
@@ -85,19 +87,19 @@ pub const Oracle = struct {
         return self.endsHere(self.read(text));
     }
 
-    fn read(self: *Oracle, text: []const Symbol) Found {
+    pub fn read(self: *Oracle, text: []const Symbol) Found {
         self.text = text;
         @memset(self.known, null);
         return self.nodeAt(self.source.root, 0);
     }
 
-    fn endsHere(self: *const Oracle, found: Found) bool {
+    pub fn endsHere(self: *const Oracle, found: Found) bool {
         return found.ends >> @intCast(self.text.len) & 1 != 0;
     }
 
     // What can be completed at all
 
-    fn nodeProductive(self: *const Oracle, item: ir.Node) bool {
+    pub fn nodeProductive(self: *const Oracle, item: ir.Node) bool {
         return switch (item) {
             .bytes => |bytes| self.canWrite(bytes),
             .token => true,
@@ -124,7 +126,7 @@ pub const Oracle = struct {
         };
     }
 
-    fn caseProductive(self: *Oracle, case: ir.Case) bool {
+    pub fn caseProductive(self: *Oracle, case: ir.Case) bool {
         return switch (case) {
             .null, .true, .false => true,
             .number => |number| integersOf(number) > 0,
@@ -140,12 +142,12 @@ pub const Oracle = struct {
     }
 
     /// An option can be chosen at all.
-    fn isPossible(self: *const Oracle, option: ir.Option) bool {
+    pub fn isPossible(self: *const Oracle, option: ir.Option) bool {
         return self.productive_values[option.value];
     }
 
     /// Whether tokens write these bytes, one after another.
-    fn canWrite(self: *const Oracle, bytes: []const u8) bool {
+    pub fn canWrite(self: *const Oracle, bytes: []const u8) bool {
         var reached: u64 = bit(0);
         for (0..bytes.len) |at| if (reached & bit(at) != 0) for (self.tokens) |token| {
             if (std.mem.startsWith(u8, bytes[at..], token)) reached |= bit(at + token.len);
@@ -153,7 +155,7 @@ pub const Oracle = struct {
         return reached & bit(bytes.len) != 0;
     }
 
-    fn canSpell(self: *const Oracle, text: []const u8) bool {
+    pub fn canSpell(self: *const Oracle, text: []const u8) bool {
         if (self.spec) return true;
         var start: usize = 0;
         for (text, 0..) |byte, at| if (byte < 0x80) {
@@ -165,19 +167,19 @@ pub const Oracle = struct {
 
     // Regexes
 
-    const Writing = enum { canonical, spec, raw };
+    pub const Writing = enum { canonical, spec, raw };
 
-    fn writing(self: *const Oracle) Writing {
+    pub fn writing(self: *const Oracle) Writing {
         return if (self.spec) .spec else .canonical;
     }
 
-    fn learn(self: *Oracle, regex: u32, deepest: usize) !void {
+    pub fn learn(self: *Oracle, regex: u32, deepest: usize) !void {
         if (self.languages[regex] != null) return;
         var depth = deepest;
         while (self.languages[regex] == null) : (depth -= 1) self.languages[regex] = try .create(self.arena, self.source.regexes, regex, depth);
     }
 
-    fn matches(self: *const Oracle, regex: u32, text: []const u8) bool {
+    pub fn matches(self: *const Oracle, regex: u32, text: []const u8) bool {
         if (regex == none) return true;
         const language = &(self.languages[regex] orelse return false);
         var symbols: [64]usize = undefined;
@@ -187,7 +189,7 @@ pub const Oracle = struct {
         return language.has(symbols[0..count]);
     }
 
-    fn begins(self: *const Oracle, regex: u32, text: []const usize, min: u32, max: u32, how: Writing) bool {
+    pub fn begins(self: *const Oracle, regex: u32, text: []const usize, min: u32, max: u32, how: Writing) bool {
         const language = &(self.languages[regex] orelse return false);
         var writable: [16]bool = @splat(false);
         for (0..128) |char| {
@@ -207,7 +209,7 @@ pub const Oracle = struct {
     }
 
     /// Every character that a concatenation of tokens beyond ASCII is.
-    fn findCharacters(self: *Oracle, begun: []const u8) !void {
+    pub fn findCharacters(self: *Oracle, begun: []const u8) !void {
         for (self.tokens) |token| {
             if (token.len == 0 or token[0] < 0x80 or begun.len + token.len > 4) continue;
             const text = try std.mem.concat(self.arena, u8, &.{ begun, token });
@@ -215,13 +217,13 @@ pub const Oracle = struct {
         }
     }
 
-    fn oneCharacter(text: []const u8) ?u21 {
+    pub fn oneCharacter(text: []const u8) ?u21 {
         const length = std.unicode.utf8ByteSequenceLength(text[0]) catch return null;
         return if (length == text.len) std.unicode.utf8Decode(text) catch null else null;
     }
 
     /// From the first character of a text that matches: up to its closing quote, or to wherever raw text may end.
-    fn matchAt(self: *Oracle, regex: u32, start: usize, min: u32, max: u32, how: Writing, style: ir.Style) Found {
+    pub fn matchAt(self: *Oracle, regex: u32, start: usize, min: u32, max: u32, how: Writing, style: ir.Style) Found {
         const language = &(self.languages[regex] orelse return .{});
         var found: Found = .{};
         var symbols: [65]usize = undefined;
@@ -264,7 +266,7 @@ pub const Oracle = struct {
         }
     }
 
-    fn rawCharacter(self: *const Oracle, at: usize) Character {
+    pub fn rawCharacter(self: *const Oracle, at: usize) Character {
         if (self.text[at] > 255) return .no;
         for (1..5) |length| {
             if (at + length > self.text.len) return if (self.finishesUtf8(at)) .begun else .no;
@@ -274,7 +276,7 @@ pub const Oracle = struct {
     }
 
     /// The code point written at a place by so many bytes.
-    fn decode(self: *const Oracle, at: usize, length: usize) ?u21 {
+    pub fn decode(self: *const Oracle, at: usize, length: usize) ?u21 {
         var spelling: [14]u8 = undefined;
         for (self.text[at..][0..length], spelling[1..][0..length]) |symbol, *byte| byte.* = @intCast(symbol);
         if (spelling[1] != '\\' or length == 1) return std.unicode.utf8Decode(spelling[1..][0..length]) catch null;
@@ -285,7 +287,7 @@ pub const Oracle = struct {
     }
 
     /// Symbols that the character begun at the end of the text can become.
-    fn completions(self: *Oracle, language: *const Language, at: usize, how: Writing, out: *[16]bool) void {
+    pub fn completions(self: *Oracle, language: *const Language, at: usize, how: Writing, out: *[16]bool) void {
         var bytes: [16]u8 = undefined;
         const begun = bytes[0 .. self.text.len - at];
         for (begun, self.text[at..]) |*byte, symbol| byte.* = @intCast(symbol);
@@ -414,7 +416,7 @@ pub const Oracle = struct {
         return found;
     }
 
-    fn literal(self: *Oracle, bytes: []const u8, start: usize) Found {
+    pub fn literal(self: *Oracle, bytes: []const u8, start: usize) Found {
         for (bytes, 0..) |byte, index| {
             if (start + index == self.text.len) return .{ .open = self.canWrite(bytes[index..]) };
             if (self.text[start + index] != byte) return .{};
@@ -422,17 +424,17 @@ pub const Oracle = struct {
         return .{ .ends = bit(start + bytes.len) };
     }
 
-    fn byId(self: *Oracle, token: u32, start: usize) Found {
+    pub fn byId(self: *Oracle, token: u32, start: usize) Found {
         if (start == self.text.len) return .{ .open = true };
         return if (self.text[start] == 256 + token) .{ .ends = bit(start + 1) } else .{};
     }
 
-    fn equal(self: *const Oracle, bytes: []const u8, start: usize) bool {
+    pub fn equal(self: *const Oracle, bytes: []const u8, start: usize) bool {
         for (bytes, self.text[start..][0..bytes.len]) |byte, symbol| if (byte != symbol) return false;
         return true;
     }
 
-    fn wholeUtf8(self: *const Oracle, start: usize, end: usize) bool {
+    pub fn wholeUtf8(self: *const Oracle, start: usize, end: usize) bool {
         var buffer: [64]u8 = undefined;
         for (self.text[start..end], 0..) |symbol, index| {
             if (symbol > 255) return false;
@@ -442,14 +444,14 @@ pub const Oracle = struct {
     }
 
     /// Whether up to three writable bytes make the rest of the text valid UTF-8.
-    fn finishesUtf8(self: *const Oracle, start: usize) bool {
+    pub fn finishesUtf8(self: *const Oracle, start: usize) bool {
         var buffer: [67]u8 = undefined;
         const length = self.text.len - start;
         for (self.text[start..], buffer[0..length]) |symbol, *byte| byte.* = if (symbol > 255) return false else @intCast(symbol);
         return self.extend(buffer[0 .. length + 3], length);
     }
 
-    fn extend(self: *const Oracle, buffer: []u8, length: usize) bool {
+    pub fn extend(self: *const Oracle, buffer: []u8, length: usize) bool {
         if (std.unicode.utf8ValidateSlice(buffer[0..length])) return true;
         if (length == buffer.len) return false;
         for (0x80..0xc0) |byte| if (self.writable[byte]) {
@@ -460,7 +462,7 @@ pub const Oracle = struct {
     }
 
     /// Whitespace outside strings that is not free.
-    fn whitespaceIn(self: *const Oracle, start: usize, end: usize, style: ir.Style) u32 {
+    pub fn whitespaceIn(self: *const Oracle, start: usize, end: usize, style: ir.Style) u32 {
         var count: u32 = 0;
         var inside = false;
         var at = start;
@@ -480,7 +482,7 @@ pub const Oracle = struct {
 
     // Values
 
-    fn valueAt(self: *Oracle, id: u32, start: usize, style: ir.Style) Found {
+    pub fn valueAt(self: *Oracle, id: u32, start: usize, style: ir.Style) Found {
         if (!self.productive_values[id]) return .{};
         if (start == self.text.len) return .{ .open = true };
         const known = &self.known[id * 64 + start];
@@ -493,7 +495,7 @@ pub const Oracle = struct {
         return found;
     }
 
-    fn caseAt(self: *Oracle, case: ir.Case, start: usize, style: ir.Style) Found {
+    pub fn caseAt(self: *Oracle, case: ir.Case, start: usize, style: ir.Style) Found {
         return switch (case) {
             .null => self.literal("null", start),
             .true => self.literal("true", start),
@@ -521,7 +523,7 @@ pub const Oracle = struct {
     }
 
     /// Integers from -30 to 130, which is all the tests use; under `spec` with a fraction of zeros, and zero also with a minus.
-    fn integer(self: *Oracle, number: ir.Number, start: usize, style: ir.Style) Found {
+    pub fn integer(self: *Oracle, number: ir.Number, start: usize, style: ir.Style) Found {
         var found: Found = .{};
         var candidate: i64 = -30;
         while (candidate <= 130) : (candidate += 1) if (inBounds(number, candidate)) {
@@ -533,7 +535,7 @@ pub const Oracle = struct {
         return found;
     }
 
-    fn decimal(self: *Oracle, whole: []const u8, start: usize, style: ir.Style) Found {
+    pub fn decimal(self: *Oracle, whole: []const u8, start: usize, style: ir.Style) Found {
         var found = self.literal(whole, start);
         const point = start + whole.len;
         if (style.spelling == .canonical or found.ends == 0) return found;
@@ -545,14 +547,14 @@ pub const Oracle = struct {
         return found;
     }
 
-    fn integersOf(number: ir.Number) usize {
+    pub fn integersOf(number: ir.Number) usize {
         var count: usize = 0;
         var candidate: i64 = -30;
         while (candidate <= 130) : (candidate += 1) count += @intFromBool(inBounds(number, candidate));
         return count;
     }
 
-    fn inBounds(number: ir.Number, candidate: i64) bool {
+    pub fn inBounds(number: ir.Number, candidate: i64) bool {
         // Bounds are small integers here.
         if (number.low) |low| {
             const least = std.fmt.parseInt(i64, low.decimal, 10) catch return false;
@@ -569,7 +571,7 @@ pub const Oracle = struct {
     }
 
     /// Factors have one digit after the point at most here.
-    fn isMultiple(candidate: i64, factor: []const u8) bool {
+    pub fn isMultiple(candidate: i64, factor: []const u8) bool {
         const point = std.mem.findScalar(u8, factor, '.') orelse factor.len;
         const whole = std.fmt.parseInt(i64, factor[0..point], 10) catch return false;
         const tenths = whole * 10 + if (point == factor.len) 0 else factor[point + 1] - '0';
@@ -577,7 +579,7 @@ pub const Oracle = struct {
     }
 
     /// A string, free or one known text.
-    fn stringAt(self: *Oracle, start: usize, style: ir.Style, known: ?[]const u8, min: u32, max: u32) Found {
+    pub fn stringAt(self: *Oracle, start: usize, style: ir.Style, known: ?[]const u8, min: u32, max: u32) Found {
         if (self.text[start] != '"') return .{};
         var at = start + 1;
         var count: u32 = 0;
@@ -609,15 +611,15 @@ pub const Oracle = struct {
         }
     }
 
-    const Character = union(enum) { no, begun, whole: usize };
+    pub const Character = union(enum) { no, begun, whole: usize };
 
-    fn firstOf(text: []const u8) ?[]const u8 {
+    pub fn firstOf(text: []const u8) ?[]const u8 {
         if (text.len == 0) return null;
         return text[0 .. std.unicode.utf8ByteSequenceLength(text[0]) catch return null];
     }
 
     /// The character at a place, among all spellings of the one wanted, or of any.
-    fn character(self: *Oracle, at: usize, style: ir.Style, known: bool, wanted: ?[]const u8) Character {
+    pub fn character(self: *Oracle, at: usize, style: ir.Style, known: bool, wanted: ?[]const u8) Character {
         if (known) {
             const char = wanted orelse return .no;
             var best: Character = .no;
@@ -641,7 +643,7 @@ pub const Oracle = struct {
         return .no;
     }
 
-    fn spelled(self: *const Oracle, spelling: []const u8, at: usize, any_case: bool) Character {
+    pub fn spelled(self: *const Oracle, spelling: []const u8, at: usize, any_case: bool) Character {
         for (spelling, 0..) |byte, index| {
             if (at + index == self.text.len) return if (index > 0 and self.canWrite(spelling[index..])) .begun else .no;
             const symbol = self.text[at + index];
@@ -652,7 +654,7 @@ pub const Oracle = struct {
         return .{ .whole = spelling.len };
     }
 
-    fn spell(char: []const u8, style: ir.Style, out: *[8][]const u8, buffer: *[64]u8) []const []const u8 {
+    pub fn spell(char: []const u8, style: ir.Style, out: *[8][]const u8, buffer: *[64]u8) []const []const u8 {
         const point = std.unicode.utf8Decode(char) catch return out[0..0];
         var count: usize = 0;
         const shorts = "\"\"\\\\/\x2fn\nt\tr\rb\x08f\x0c";
@@ -685,7 +687,7 @@ pub const Oracle = struct {
     }
 
     /// An escape in a free string.
-    fn escape(self: *const Oracle, at: usize, spec: bool) Character {
+    pub fn escape(self: *const Oracle, at: usize, spec: bool) Character {
         if (at + 1 == self.text.len) return .begun;
         const letter = self.text[at + 1];
         if (letter > 255) return .no;
@@ -712,7 +714,7 @@ pub const Oracle = struct {
     }
 
     /// Up to four hexadecimal digits, fewer only at the end of the text; null if something else stands there.
-    fn digits(self: *const Oracle, start: usize) ?struct { value: u32, count: usize } {
+    pub fn digits(self: *const Oracle, start: usize) ?struct { value: u32, count: usize } {
         var number: u32 = 0;
         for (0..4) |index| {
             if (start + index == self.text.len) return .{ .value = number, .count = index };
@@ -723,542 +725,47 @@ pub const Oracle = struct {
         return .{ .value = number, .count = 4 };
     }
 
-    /// Counters of an array or object, as they are.
-    const Counted = [4]u8;
-
-    /// An array after some of its items.
-    const Progress = struct {
-        at: usize = 0,
-        counted: Counted = @splat(0),
-        /// What its items are, by value; only where they have to differ.
-        seen: []const []const u8 = &.{},
-
-        fn eql(a: Progress, b: Progress) bool {
-            if (a.at != b.at or !std.meta.eql(a.counted, b.counted) or a.seen.len != b.seen.len) return false;
-            for (a.seen, b.seen) |left, right| if (!std.mem.eql(u8, left, right)) return false;
-            return true;
-        }
-    };
-
-    fn arrayAt(self: *Oracle, of: ir.Array, start: usize, style: ir.Style) Found {
-        if (self.text[start] != '[') return .{};
-        var found: Found = .{};
-        var states: std.ArrayList(Progress) = .empty;
-        states.append(self.arena, .{ .at = start + 1 }) catch return .{};
-        var count: usize = 0;
-        while (states.items.len > 0) : (count += 1) {
-            var next: std.ArrayList(Progress) = .empty;
-            for (states.items) |state| {
-                const here = self.skipSpace(bit(state.at), style);
-                if (here & bit(self.text.len) != 0) found.open = true;
-                if (closes(of, count, state)) found.ends |= self.after(here, ']');
-                if (count >= of.items_max) continue;
-                const before = if (count == 0) here else self.skipSpace(self.after(here, ','), style);
-                for (of.options(count)) |option| {
-                    const counted = countOf(of.counters, state.counted, option.counts) orelse continue;
-                    if (of.unique) {
-                        for (0..self.text.len + 1) |at| if (before & bit(at) != 0) {
-                            const known: Progress = .{ .at = at, .counted = counted, .seen = state.seen };
-                            if (self.differentItem(of, count + 1, option.value, known, style, &next)) found.open = true;
-                        };
-                        continue;
-                    }
-                    if (!self.finishable(of, count + 1, .{ .counted = counted })) continue;
-                    for (0..self.text.len + 1) |at| if (before & bit(at) != 0) {
-                        const part = self.valueAt(option.value, at, style);
-                        if (part.open) found.open = true;
-                        for (0..self.text.len + 1) |end| if (part.ends & bit(end) != 0) {
-                            addProgress(self.arena, &next, .{ .at = end, .counted = counted });
-                        };
-                    };
-                }
-            }
-            states = next;
-        }
-        return found;
-    }
-
-    fn addProgress(arena: Allocator, list: *std.ArrayList(Progress), state: Progress) void {
-        for (list.items) |known| if (known.eql(state)) return;
-        list.append(arena, state) catch return;
-    }
-
-    /// An item unlike those before it, from `known.at` on: adds what comes after its ends; whether it can go on where the text runs out.
-    fn differentItem(self: *Oracle, of: ir.Array, count: usize, value: u32, known: Progress, style: ir.Style, next: *std.ArrayList(Progress)) bool {
-        const part = self.valueAt(value, known.at, style);
-        for (known.at..self.text.len + 1) |end| if (part.ends & bit(end) != 0) {
-            const more = self.withItem(known, self.keyOf(known.at, end)) orelse continue;
-            if (!self.finishable(of, count, more)) continue;
-            var after_item = more;
-            after_item.at = end;
-            addProgress(self.arena, next, after_item);
-        };
-        if (!part.open) return false;
-        for (self.source.values[value].cases) |case| switch (case) {
-            .string => |string| if (string.among == null) {
-                if (self.freshString(of, count, string, known, style)) return true;
-                continue;
-            },
-            else => {},
-        };
-        for (self.domainOf(value).keys) |key| {
-            if (!self.begins_with(value, known.at, key, style)) continue;
-            const more = self.withItem(known, key) orelse continue;
-            if (self.finishable(of, count, more)) return true;
-        }
-        return false;
-    }
-
-    fn withItem(self: *const Oracle, known: Progress, key: []const u8) ?Progress {
-        if (contains(known.seen, key)) return null;
-        var more = known;
-        more.seen = self.with(known.seen, key);
-        return more;
-    }
-
-    /// Whether a free string that begins so can become one that was not there: one of two characters more always is.
-    fn freshString(self: *Oracle, of: ir.Array, count: usize, string: ir.String, known: Progress, style: ir.Style) bool {
-        if (known.at < self.text.len and self.text[known.at] != '"') return false;
-        if (known.at < self.text.len and !self.stringAt(known.at, style, null, string.length_min, string.length_max).open) return false;
-        const begun: ReadKey = if (known.at == self.text.len) .{ .text = "" } else self.readString(known.at, style) orelse return false;
-        const length = std.unicode.utf8CountCodepoints(begun.text) catch return false;
-        if (begun.begun != null and length + 2 > string.length_max) {
-            if (known.seen.len > 0) self.unsure = true;
-            return self.finishable(of, count, self.withItem(known, "\x01") orelse return false);
-        }
-        if (string.length_max == none or length + 2 <= string.length_max) {
-            const key = self.arena.print("\x01{d}", .{known.seen.len}) catch return false;
-            return self.finishable(of, count, self.withItem(known, key) orelse return false);
-        }
-        for (0x20..0x80) |byte| {
-            const end: []const u8 = if (byte == 0x7f) "" else &.{@intCast(byte)};
-            if (length + end.len > string.length_max or length + end.len < string.length_min) continue;
-            const key = std.mem.concat(self.arena, u8, &.{ "\"", begun.text, end }) catch return false;
-            const more = self.withItem(known, key) orelse continue;
-            if (self.finishable(of, count, more)) return true;
-        }
-        return false;
-    }
-
-    /// A string as far as it goes, whatever its spelling.
-    fn readString(self: *Oracle, start: usize, style: ir.Style) ?ReadKey {
-        var text: std.ArrayList(u8) = .empty;
-        var at = start + 1;
-        while (at < self.text.len) switch (self.character(at, style, false, null)) {
-            .no => return null,
-            .begun => return .{ .text = text.items, .begun = at },
-            .whole => |length| {
-                var buffer: [4]u8 = undefined;
-                const char = self.decode(at, length) orelse return null;
-                text.appendSlice(self.arena, buffer[0 .. std.unicode.utf8Encode(char, &buffer) catch return null]) catch return null;
-                at += length;
-            },
-        };
-        return .{ .text = text.items };
-    }
-
-    /// Whether a value of this key, in some spelling, begins with the rest of the text.
-    fn begins_with(self: *Oracle, value: u32, at: usize, key: []const u8, style: ir.Style) bool {
-        if (at == self.text.len) return true;
-        for (self.source.values[value].cases) |case| {
-            const only: ir.Case = switch (case) {
-                .null, .true, .false => if (std.mem.eql(u8, @tagName(case), key)) case else continue,
-                .string => if (key[0] == '"') .{ .string = .{ .among = self.arena.dupe([]const u8, &.{key[1..]}) catch return false } } else continue,
-                .number => if (key[0] == '#') .{ .number = .{ .integer = true, .low = .{ .decimal = key[1..], .exclusive = false }, .high = .{ .decimal = key[1..], .exclusive = false } } } else continue,
-                else => continue,
-            };
-            if (self.caseAt(only, at, style).open) return true;
-        }
-        return false;
-    }
-
-    const Domain = struct { keys: []const []const u8, others: bool };
-
-    /// The values of a place, if they are few, and whether there are others.
-    fn domainOf(self: *Oracle, value: u32) Domain {
-        var keys: std.ArrayList([]const u8) = .empty;
-        var others = false;
-        for (self.source.values[value].cases) |case| switch (case) {
-            .null, .true, .false => keys.append(self.arena, @tagName(case)) catch {},
-            .string => |string| if (string.among) |texts| {
-                for (texts) |text| if (self.canSpell(text)) keys.append(self.arena, std.mem.concat(self.arena, u8, &.{ "\"", text }) catch "") catch {};
-            } else if (string.length_max == 0) {
-                if (string.length_min == 0) keys.append(self.arena, "\"") catch {};
-            } else if (string.length_min <= string.length_max) {
-                others = true;
-            },
-            .number => |number| {
-                var candidate: i64 = -30;
-                while (candidate <= 130) : (candidate += 1) if (inBounds(number, candidate)) {
-                    keys.append(self.arena, self.arena.print("#{d}", .{candidate}) catch "") catch {};
-                };
-            },
-            .array, .object => {},
-        };
-        return .{ .keys = keys.items, .others = others };
-    }
-
-    /// The value written there.
-    fn keyOf(self: *Oracle, start: usize, end: usize) []const u8 {
-        var text: [64]u8 = undefined;
-        for (self.text[start..end], text[0 .. end - start]) |symbol, *byte| byte.* = @intCast(symbol);
-        const written = text[0 .. end - start];
-        if (written[0] == '"') {
-            const decoded = std.json.parseFromSliceLeaky([]const u8, self.arena, written, .{}) catch return "?";
-            return std.mem.concat(self.arena, u8, &.{ "\"", decoded }) catch "?";
-        }
-        if (std.ascii.isAlphabetic(written[0])) return self.arena.dupe(u8, written) catch "?";
-        const number = std.fmt.parseFloat(f64, written) catch return "?";
-        return self.arena.print("#{d}", .{@as(i64, @round(number))}) catch "?";
-    }
-
-    /// All ways to add items are tried, of values that were not there.
-    fn finishableUnique(self: *Oracle, of: ir.Array, count: usize, start: Progress) bool {
-        if (closes(of, count, start)) return true;
-        var most = @max(of.items_min, of.prefix.len) + 1;
-        for (of.counters) |counter| most += counter.min;
-        if (count >= of.items_max or count > most or of.items_min > 200) return false;
-        const sorted = self.arena.dupe([]const u8, start.seen) catch return false;
-        std.mem.sort([]const u8, sorted, {}, struct {
-            fn lessThan(_: void, a: []const u8, b: []const u8) bool {
-                return std.mem.lessThan(u8, a, b);
-            }
-        }.lessThan);
-        var id: std.ArrayList(u8) = .empty;
-        id.print(self.arena, "{*} {*} {*} {d} {d} {d} {any}", .{ of.prefix.ptr, of.rest.ptr, of.counters.ptr, of.items_min, of.items_max, count, start.counted }) catch return false;
-        for (sorted) |key| id.print(self.arena, " {d}:{s}", .{ key.len, key }) catch return false;
-        if (self.finishes.get(id.items)) |known| return known;
-        const result = self.tryItems(of, count, start);
-        self.finishes.put(self.arena, id.items, result) catch return false;
-        return result;
-    }
-
-    fn tryItems(self: *Oracle, of: ir.Array, count: usize, start: Progress) bool {
-        for (of.options(count)) |option| if (self.productive_values[option.value]) {
-            var next = start;
-            next.counted = countOf(of.counters, start.counted, option.counts) orelse continue;
-            const domain = self.domainOf(option.value);
-            if (domain.others) {
-                const key = self.arena.print("\x01{d}", .{start.seen.len}) catch return false;
-                if (self.finishable(of, count + 1, self.withItem(next, key) orelse continue)) return true;
-                continue;
-            }
-            for (domain.keys) |key| if (self.finishable(of, count + 1, self.withItem(next, key) orelse continue)) return true;
-        };
-        return false;
-    }
-
-    fn closes(of: ir.Array, count: usize, state: Progress) bool {
-        if (count < of.items_min) return false;
-        return isMet(of.counters, state.counted);
-    }
-
-    fn isMet(counters: []const ir.Counter, counted: Counted) bool {
-        for (counters, counted[0..counters.len]) |counter, number| if (number < counter.min) return false;
-        return true;
-    }
-
-    /// Null where a counter gets more than it may.
-    fn countOf(counters: []const ir.Counter, counted: Counted, counts: u32) ?Counted {
-        var result = counted;
-        for (counters, 0..) |counter, index| if (counts >> @intCast(index) & 1 != 0) {
-            result[index] +|= 1;
-            if (result[index] > counter.max) return null;
-        };
-        return result;
-    }
-
-    /// Whether items can be added so that the array may be closed: all ways are tried.
-    fn finishable(self: *Oracle, of: ir.Array, count: usize, start: Progress) bool {
-        if (of.unique) return self.finishableUnique(of, count, start);
-        var states: std.ArrayList(Progress) = .empty;
-        states.append(self.arena, .{ .counted = start.counted }) catch return false;
-        // After the prefix and the least number of items, more are good for nothing but counters.
-        var most = @max(of.items_min, of.prefix.len) + 1;
-        for (of.counters) |counter| most += counter.min;
-        if (of.items_min > 200) return false;
-        var at = count;
-        while (states.items.len > 0) : (at += 1) {
-            for (states.items) |state| if (closes(of, at, state)) return true;
-            if (at >= of.items_max or at > count + most) return false;
-            var next: std.ArrayList(Progress) = .empty;
-            for (states.items) |state| for (of.options(at)) |option| if (self.productive_values[option.value]) {
-                addProgress(self.arena, &next, .{ .counted = countOf(of.counters, state.counted, option.counts) orelse continue });
-            };
-            states = next;
-        }
-        return false;
-    }
-
-    const Place = enum { first, after_member };
-
-    /// The rest of an object, with the keys so far and what they counted.
-    fn members(self: *Oracle, object: ir.Object, start: usize, style: ir.Style, keys: []const []const u8, counted: Counted, place: Place) Found {
-        var found: Found = .{};
-        const here = self.skipSpace(bit(start), style);
-        if (here & bit(self.text.len) != 0) found.open = true;
-        if (isComplete(object, keys, counted)) found.ends |= self.after(here, '}');
-        const before = if (place == .first) here else self.skipSpace(self.after(here, ','), style);
-        for (0..self.text.len + 1) |at| if (before & bit(at) != 0) {
-            if (at == self.text.len) {
-                // After a comma there has to be a next key.
-                if (place == .after_member) found.open = found.open or self.anyKey(object, keys, counted);
-                continue;
-            }
-            if (self.text[at] != '"') continue;
-            found = either(found, self.member(object, at, style, keys, counted));
-        };
-        return found;
-    }
-
-    fn member(self: *Oracle, object: ir.Object, start: usize, style: ir.Style, keys: []const []const u8, counted: Counted) Found {
-        var found: Found = .{};
-        for (object.properties, 0..) |property, index| {
-            if (!self.canSpell(property.key) or !mayCome(object, keys, index)) continue;
-            const more = self.with(keys, property.key);
-            for (property.options) |option| {
-                const next = countOf(object.counters, counted, option.counts) orelse continue;
-                if (!self.isPossible(option) or !self.objectFinishable(object, more, next)) continue;
-                const key = self.stringAt(start, style, property.key, 0, none);
-                if (key.open) found.open = true;
-                for (0..self.text.len + 1) |end| if (key.ends & bit(end) != 0) {
-                    found = either(found, self.memberValue(object, end, style, more, next, option.value));
-                };
-            }
-        }
-        if (!extrasMayCome(object, keys)) return found;
-        // A key that is not declared: read whatever stands there, in one spelling or in any.
-        const key = self.readKey(start, style) orelse return found;
-        for (object.others) |class| for (class.options) |option| {
-            const next = countOf(object.counters, counted, option.counts) orelse continue;
-            if (!self.isPossible(option) or !self.keyFits(object, class.keys, key, keys, style)) continue;
-            if (key.end == null) {
-                if (self.objectFinishable(object, self.with(keys, new_key), next)) found.open = true;
-                continue;
-            }
-            const declared = for (object.properties) |property| {
-                if (std.mem.eql(u8, property.key, key.text)) break true;
-            } else false;
-            const more = self.with(keys, key.text);
-            if (declared or contains(keys, key.text) or !self.objectFinishable(object, more, next)) continue;
-            found = either(found, self.memberValue(object, key.end.?, style, more, next, option.value));
-        };
-        return found;
-    }
-
-    /// Whether a key as far as it was read is of a class, or can become one that is not known yet.
-    fn keyFits(self: *Oracle, object: ir.Object, regex: u32, key: ReadKey, keys: []const []const u8, style: ir.Style) bool {
-        if (regex == none) return true;
-        const language = &(self.languages[regex] orelse return false);
-        var buffer: [64]usize = undefined;
-        const symbols = symbolsOf(language, key.text, &buffer);
-        if (symbols.len + 3 > language.depth) {
-            self.unsure = true;
-            return false;
-        }
-        if (key.end != null) return language.has(symbols);
-        const how: Writing = if (style.spelling == .spec) .spec else .canonical;
-        var known: std.ArrayList([]const usize) = .empty;
-        for (keys) |seen| self.addKnown(&known, language, key.text, seen);
-        for (object.properties) |property| if (!contains(keys, property.key)) self.addKnown(&known, language, key.text, property.key);
-        if (key.begun) |at| {
-            var next: [16]bool = @splat(false);
-            self.completions(language, at, how, &next);
-            // Which of the known keys the character could still lead to is not looked into.
-            if (known.items.len > 0) self.unsure = true;
-            for (next[0..language.symbols], 0..) |is_next, symbol| {
-                buffer[symbols.len] = symbol;
-                if (is_next and self.begins(regex, buffer[0 .. symbols.len + 1], 0, none, how)) return true;
-            }
-            return false;
-        }
-        var sizes: [16]usize = @splat(0);
-        for (0..128) |char| if (self.writable[char] or char < 0x20) {
-            sizes[language.symbolOf(@intCast(char))] += 1;
-        };
-        for (self.characters.keys()) |char| sizes[language.symbolOf(char)] += 1;
-        // With escapes all can be written beyond ASCII.
-        if (how == .spec) for (language.stretches, 1..) |stretch, index| {
-            const end = if (index < language.stretches.len) language.stretches[index].first else 0x110000;
-            if (stretch.first == 0xd800) continue;
-            sizes[stretch.symbol] += end -| @max(stretch.first, 0x80);
-        };
-        return language.beginsNew(symbols, sizes[0..language.symbols], known.items);
-    }
-
-    fn addKnown(self: *const Oracle, known: *std.ArrayList([]const usize), language: *const Language, start: []const u8, key: []const u8) void {
-        if (!std.mem.startsWith(u8, key, start) or !self.canSpell(key)) return;
-        const buffer = self.arena.alloc(usize, 64) catch return;
-        known.append(self.arena, symbolsOf(language, key, buffer)) catch return;
-    }
-
-    fn symbolsOf(language: *const Language, text: []const u8, buffer: []usize) []usize {
-        var count: usize = 0;
-        var view = std.unicode.Utf8View.initUnchecked(text).iterator();
-        while (view.nextCodepoint()) |char| : (count += 1) buffer[count] = language.symbolOf(char);
-        return buffer[0..count];
-    }
-
-    /// Stands for a key that is unlike all others.
-    const new_key = "\x00";
-
-    fn with(self: *const Oracle, keys: []const []const u8, key: []const u8) []const []const u8 {
-        return std.mem.concat(self.arena, []const u8, &.{ keys, &.{key} }) catch &.{};
-    }
-
-    fn memberValue(self: *Oracle, object: ir.Object, key_end: usize, style: ir.Style, keys: []const []const u8, counted: Counted, item: u32) Found {
-        var found: Found = .{};
-        const colon = self.skipSpace(bit(key_end), style);
-        if (colon & bit(self.text.len) != 0) found.open = true;
-        const before = self.skipSpace(self.after(colon, ':'), style);
-        for (0..self.text.len + 1) |at| if (before & bit(at) != 0) {
-            const part = self.valueAt(item, at, style);
-            if (part.open) found.open = true;
-            for (0..self.text.len + 1) |end| if (part.ends & bit(end) != 0) {
-                found = either(found, self.members(object, end, style, keys, counted, .after_member));
-            };
-        };
-        return found;
-    }
-
-    fn isComplete(object: ir.Object, keys: []const []const u8, counted: Counted) bool {
-        if (keys.len < object.members_min or keys.len > object.members_max or !isMet(object.counters, counted)) return false;
-        for (object.properties) |property| if (property.required and !contains(keys, property.key)) return false;
-        return true;
-    }
-
-    /// Whether members can be added so that the object may be closed: all ways are tried.
-    fn objectFinishable(self: *Oracle, object: ir.Object, keys: []const []const u8, counted: Counted) bool {
-        if (isComplete(object, keys, counted)) return true;
-        if (keys.len >= object.members_max) return false;
-        var most = object.members_min + object.properties.len;
-        for (object.counters) |counter| most += counter.min;
-        if (keys.len > most + 30) return false;
-        var id: std.ArrayList(u8) = .empty;
-        var extras: usize = keys.len;
-        id.print(self.arena, "{*} {*} {*} {any} ", .{ object.properties.ptr, object.others.ptr, object.counters.ptr, counted }) catch return false;
-        for (object.properties) |property| {
-            id.append(self.arena, if (contains(keys, property.key)) '1' else '0') catch return false;
-            extras -= @intFromBool(contains(keys, property.key));
-        }
-        id.print(self.arena, " {d} {d} {d}", .{ extras, object.members_min, object.members_max }) catch return false;
-        if (self.finishes.get(id.items)) |known| return known;
-        const result = self.tryMembers(object, keys, counted, extras > most);
-        self.finishes.put(self.arena, id.items, result) catch return false;
-        return result;
-    }
-
-    fn tryMembers(self: *Oracle, object: ir.Object, keys: []const []const u8, counted: Counted, enough: bool) bool {
-        for (object.properties, 0..) |property, index| {
-            if (!self.canSpell(property.key) or !mayCome(object, keys, index)) continue;
-            for (property.options) |option| {
-                const next = countOf(object.counters, counted, option.counts) orelse continue;
-                if (self.isPossible(option) and self.objectFinishable(object, self.with(keys, property.key), next)) return true;
-            }
-        }
-        // One more of the others is good for nothing then.
-        if (enough or !extrasMayCome(object, keys)) return false;
-        for (object.others) |class| for (class.options) |option| {
-            const next = countOf(object.counters, counted, option.counts) orelse continue;
-            if (self.isPossible(option) and self.objectFinishable(object, self.with(keys, new_key), next)) return true;
-        };
-        return false;
-    }
-
-    fn anyKey(self: *Oracle, object: ir.Object, keys: []const []const u8, counted: Counted) bool {
-        if (keys.len >= object.members_max) return false;
-        for (object.properties, 0..) |property, index| if (self.canSpell(property.key) and mayCome(object, keys, index)) for (property.options) |option| {
-            const next = countOf(object.counters, counted, option.counts) orelse continue;
-            if (self.isPossible(option) and self.objectFinishable(object, self.with(keys, property.key), next)) return true;
-        };
-        if (!extrasMayCome(object, keys)) return false;
-        for (object.others) |class| for (class.options) |option| {
-            const next = countOf(object.counters, counted, option.counts) orelse continue;
-            if (self.isPossible(option) and self.objectFinishable(object, self.with(keys, new_key), next)) return true;
-        };
-        return false;
-    }
-
-    /// A key, decoded as far as it goes; `begun`: where a character begins that is cut off.
-    const ReadKey = struct { text: []const u8, end: ?usize = null, begun: ?usize = null };
-
-    fn readKey(self: *Oracle, start: usize, style: ir.Style) ?ReadKey {
-        var text: std.ArrayList(u8) = .empty;
-        var at = start + 1;
-        while (at < self.text.len) {
-            if (self.text[at] == '"') return .{ .text = text.items, .end = at + 1 };
-            // Of a character's spellings only the one is allowed, unless all are.
-            const char = self.character(at, style, false, null);
-            switch (char) {
-                .no => return null,
-                .begun => {
-                    if (style.spelling == .canonical and self.text[at] == '\\' and !self.fixedEscape(at)) return null;
-                    return .{ .text = text.items, .begun = at };
-                },
-                .whole => |length| {
-                    var spelling: [14]u8 = undefined;
-                    spelling[0] = '"';
-                    for (self.text[at..][0..length], spelling[1..][0..length]) |symbol, *byte| byte.* = @intCast(symbol);
-                    spelling[length + 1] = '"';
-                    const decoded = std.json.parseFromSliceLeaky([]const u8, self.arena, spelling[0 .. length + 2], .{}) catch return null;
-                    if (style.spelling == .canonical) {
-                        var spellings: [8][]const u8 = undefined;
-                        var buffer: [64]u8 = undefined;
-                        const only = spell(decoded, style, &spellings, &buffer);
-                        if (!std.mem.eql(u8, only[0], spelling[1 .. length + 1])) return null;
-                    }
-                    text.appendSlice(self.arena, decoded) catch return null;
-                    at += length;
-                },
-            }
-        }
-        return .{ .text = text.items };
-    }
-
-    /// Whether an escape begun at the end of the text can become the one spelling of some character.
-    fn fixedEscape(self: *const Oracle, at: usize) bool {
-        var point: u8 = 0;
-        while (point < 0x80) : (point += 1) {
-            var spellings: [8][]const u8 = undefined;
-            var buffer: [64]u8 = undefined;
-            const style: ir.Style = .{ .free_space = false, .whitespace_max = 0, .spelling = .canonical };
-            const only = spell(&.{point}, style, &spellings, &buffer)[0];
-            if (self.spelled(only, at, false) == .begun) return true;
-        }
-        return false;
-    }
-
-    fn mayCome(object: ir.Object, keys: []const []const u8, index: usize) bool {
-        if (contains(keys, object.properties[index].key)) return false;
-        if (!object.ordered) return true;
-        for (object.properties, 0..) |property, at| {
-            const seen = contains(keys, property.key);
-            if (at > index and seen) return false;
-            if (at < index and property.required and !seen) return false;
-        }
-        // Other keys come last.
-        for (keys) |key| {
-            const declared = for (object.properties) |property| {
-                if (std.mem.eql(u8, property.key, key)) break true;
-            } else false;
-            if (!declared) return false;
-        }
-        return true;
-    }
-
-    fn extrasMayCome(object: ir.Object, keys: []const []const u8) bool {
-        if (!object.ordered) return true;
-        for (object.properties) |property| if (property.required and !contains(keys, property.key)) return false;
-        return true;
-    }
-
-    fn contains(keys: []const []const u8, key: []const u8) bool {
-        for (keys) |known| if (std.mem.eql(u8, known, key)) return true;
-        return false;
-    }
+    // Arrays and objects have files of their own.
+    pub const Counted = oracle_array.Counted;
+    pub const Progress = oracle_array.Progress;
+    pub const Domain = oracle_array.Domain;
+    pub const arrayAt = oracle_array.arrayAt;
+    pub const addProgress = oracle_array.addProgress;
+    pub const differentItem = oracle_array.differentItem;
+    pub const withItem = oracle_array.withItem;
+    pub const freshString = oracle_array.freshString;
+    pub const readString = oracle_array.readString;
+    pub const begins_with = oracle_array.begins_with;
+    pub const domainOf = oracle_array.domainOf;
+    pub const keyOf = oracle_array.keyOf;
+    pub const finishableUnique = oracle_array.finishableUnique;
+    pub const tryItems = oracle_array.tryItems;
+    pub const closes = oracle_array.closes;
+    pub const isMet = oracle_array.isMet;
+    pub const countOf = oracle_array.countOf;
+    pub const finishable = oracle_array.finishable;
+    pub const Place = oracle_object.Place;
+    pub const new_key = oracle_object.new_key;
+    pub const ReadKey = oracle_object.ReadKey;
+    pub const members = oracle_object.members;
+    pub const member = oracle_object.member;
+    pub const keyFits = oracle_object.keyFits;
+    pub const addKnown = oracle_object.addKnown;
+    pub const symbolsOf = oracle_object.symbolsOf;
+    pub const with = oracle_object.with;
+    pub const memberValue = oracle_object.memberValue;
+    pub const isComplete = oracle_object.isComplete;
+    pub const objectFinishable = oracle_object.objectFinishable;
+    pub const tryMembers = oracle_object.tryMembers;
+    pub const anyKey = oracle_object.anyKey;
+    pub const readKey = oracle_object.readKey;
+    pub const fixedEscape = oracle_object.fixedEscape;
+    pub const mayCome = oracle_object.mayCome;
+    pub const extrasMayCome = oracle_object.extrasMayCome;
+    pub const contains = oracle_object.contains;
 
     /// Positions, and those after whitespace from them. A text without room for any is told apart where the whole value is counted.
-    fn skipSpace(self: *const Oracle, positions: u64, style: ir.Style) u64 {
+    pub fn skipSpace(self: *const Oracle, positions: u64, style: ir.Style) u64 {
         _ = style;
         var result = positions;
         for (self.text, 0..) |symbol, at| if (result & bit(at) != 0 and isSpace(symbol)) {
@@ -1267,7 +774,7 @@ pub const Oracle = struct {
         return result;
     }
 
-    fn after(self: *const Oracle, positions: u64, byte: u8) u64 {
+    pub fn after(self: *const Oracle, positions: u64, byte: u8) u64 {
         var result: u64 = 0;
         for (self.text, 0..) |symbol, at| if (positions & bit(at) != 0 and symbol == byte) {
             result |= bit(at + 1);
@@ -1275,11 +782,11 @@ pub const Oracle = struct {
         return result;
     }
 
-    fn isSpace(symbol: Symbol) bool {
+    pub fn isSpace(symbol: Symbol) bool {
         return symbol == ' ' or symbol == '\n' or symbol == '\t' or symbol == '\r';
     }
 
-    fn either(a: Found, b: Found) Found {
+    pub fn either(a: Found, b: Found) Found {
         return .{ .ends = a.ends | b.ends, .open = a.open or b.open };
     }
 
