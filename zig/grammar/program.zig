@@ -100,7 +100,7 @@ pub const Program = struct {
     texts: []const Texts,
     terminators: []const Terminators,
     dawgs: []const Dawg,
-    /// Some node is a list of texts, or a pattern outside of JSON.
+    /// Some node is a list of texts. Patterns alone are followed faster by the graph, whose states meet again.
     has_parts: bool,
     patterns: []const Pattern,
     /// Tokens that the grammar names: reachable by id, as far as it names them, and not as text.
