@@ -42,14 +42,17 @@ pub const Tables = struct {
     patterns: *Patterns,
     budget: *ir.Budget,
 
-    /// Of the cases of one value; null if one of them is no scalar.
+    /// Of the cases of one value, as far as tokens write them; null if one of them is no scalar.
     pub fn of(self: *const Tables, arena: Allocator, cases: []const u32) ir.Error!?Domain {
         var items: std.ArrayList(Item) = .empty;
         var others = unreachable_cost;
         const quotes = add(self.program.prices.quote, self.program.prices.quote);
         for (cases) |case| if (self.isPossible(case)) switch (self.cases[case]) {
-            .literal => |literal| try items.append(arena, .{ .key = literal.text(), .cost = self.program.literal_costs[@backingInt(literal)][0] }),
-            .among => |id| for (self.texts[id].texts) |text| {
+            .literal => |literal| {
+                const cost = self.program.literal_costs[@backingInt(literal)][0];
+                if (cost != unreachable_cost) try items.append(arena, .{ .key = literal.text(), .cost = cost });
+            },
+            .among => |id| for (self.texts[id].texts) |text| if (text.cost[0] != unreachable_cost) {
                 try self.budget.spend(text.decoded.len);
                 const key = try std.mem.concat(arena, u8, &.{ "\"", text.decoded });
                 try items.append(arena, .{ .key = key, .cost = add(self.program.prices.quote, text.cost[0]) });
@@ -115,6 +118,7 @@ pub const Tables = struct {
             var next: std.ArrayList(Begun) = .empty;
             for (level.items) |begun| for ("0123456789-.") |byte| {
                 try self.budget.spend(1);
+                if (!self.program.writable[byte]) continue;
                 const state = automaton.step(begun.state, byte) orelse continue;
                 const text = try std.mem.concat(arena, u8, &.{ begun.text, &.{byte} });
                 try next.append(arena, .{ .state = state, .text = text });
