@@ -11,6 +11,7 @@ const bench = defineCommand({
     mask: async () => (await import("./mask.ts")).mask,
     logits: async () => (await import("./logits.ts")).logits,
     fuzz: async () => (await import("./fuzz.ts")).fuzz,
+    proof: async () => (await import("./proof.ts")).proof,
     load: async () => (await import("./load.ts")).load,
   },
 });
