@@ -158,9 +158,9 @@ pub fn isComplete(object: ir.Object, keys: []const []const u8, counted: Counted)
 pub fn objectFinishable(self: *Oracle, object: ir.Object, keys: []const []const u8, counted: Counted) bool {
     if (isComplete(object, keys, counted)) return true;
     if (keys.len >= object.members_max) return false;
-    var most = object.members_min + object.properties.len;
+    // What a text of this length may have of others already, and what has to come.
+    var most = object.members_min + object.properties.len + 10;
     for (object.counters) |counter| most += counter.min;
-    if (keys.len > most + 30) return false;
     var id: std.ArrayList(u8) = .empty;
     var extras: usize = keys.len;
     id.print(self.arena, "{*} {*} {*} {any} ", .{ object.properties.ptr, object.others.ptr, object.counters.ptr, counted }) catch return false;

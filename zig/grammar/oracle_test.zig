@@ -586,6 +586,8 @@ fn compare(feature: Feature) !void {
             },
         };
         defer program.destroy();
+        // The oracle knows texts of regexes up to some length only.
+        if (!oracle.productive_nodes[source.root] and source.regexes.len > 0) continue;
         try std.testing.expect(oracle.productive_nodes[source.root]);
         var session: Session = .{ .arena = arena, .random = random, .words = &words, .source = source, .oracle = oracle, .program = program };
         for (0..2) |_| try session.compareMasks();
