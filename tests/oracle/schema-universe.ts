@@ -93,8 +93,10 @@ function leafOf(random: Random, letters: readonly [string, string], domain: Doma
   return joined(parts);
 }
 
-function numbers(random: Random, max: number): Part {
+function numbers(random: Random, integerMax: number): Part {
   const halves = random(2) === 0;
+  // A fixed 11.5 may be written 1.15e1, too; with one digit before the point there is no exponent without a 0.
+  const max = halves ? Math.min(integerMax, 5) : integerMax;
   const minimum = random(2) === 0 ? 1 : -2;
   const step = halves ? 0.5 : 1;
   const limits = halves ? { minimum, maximum: max, multipleOf: 0.5 } : { minimum, maximum: max };
