@@ -17,7 +17,7 @@ export function documentJudge(schemaText: string): ((value: unknown) => readonly
   const schema: unknown = JSON.parse(schemaText);
   for (const judge of judgesOf(schema)) {
     try {
-      const validate = judge().compile(withoutDraft(schema));
+      const validate = judge().compile(withoutDraft(ignoresSiblings(schema) ? withoutSiblings(schema) : schema));
       return (value) =>
         validate(value) === true
           ? []
@@ -71,12 +71,18 @@ const exceptions: readonly Exception[] = [
     value: /^[a-z][a-z\d+.-]*:([?#].*)?$/i,
     reason: "a URI's path may be empty (RFC 3986, 3.3)",
   },
+  {
+    keyword: "format",
+    message: '"email"',
+    value: /@[a-z\d]([a-z\d-]*[a-z\d])?$/i,
+    reason: "a domain may have one label (RFC 5321, 4.1.2)",
+  },
 ];
 
 type Judge = { compile: Ajv["compile"] };
 
 function judgesOf(schema: unknown): readonly (() => Judge)[] {
-  const draft = typeof schema === "object" && schema !== null && "$schema" in schema ? String(schema.$schema) : "";
+  const draft = draftOf(schema);
   const options = {
     strict: false,
     validateFormats: true,
@@ -95,6 +101,25 @@ function judgesOf(schema: unknown): readonly (() => Judge)[] {
   if (/draft-0[67]/.test(draft)) return [judges.seven];
   if (draft.includes("2019-09")) return [judges["2019"]];
   return [judges["2020"], judges.seven];
+}
+
+/** Up to draft 7 a reference stands alone; ajv takes what stands beside it, too. Definitions beside it can still be referred to. */
+function withoutSiblings(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutSiblings);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const refers = "$ref" in schema && typeof schema.$ref === "string";
+  const entries = Object.entries(schema).filter(([key]) => !refers || keptBesideReference.has(key));
+  return Object.fromEntries(entries.map(([key, item]) => [key, withoutSiblings(item)]));
+}
+
+const keptBesideReference = new Set(["$ref", "definitions"]);
+
+function ignoresSiblings(schema: unknown): boolean {
+  return /draft-0[467]/.test(draftOf(schema));
+}
+
+function draftOf(schema: unknown): string {
+  return typeof schema === "object" && schema !== null && "$schema" in schema ? String(schema.$schema) : "";
 }
 
 /** ajv asks for metaschemas that it was not given; which judge is the right one has been seen. */
