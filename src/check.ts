@@ -36,8 +36,8 @@ export async function check(
     return ok({ text: lines.join("\n"), passed: false });
   }
   using constraint = compiled.value;
-  const unit = options.vocabulary === undefined ? "bytes" : "tokens";
-  lines.push(`compiles    its shortest output has ${constraint.costMin} ${unit}`);
+  const unit = options.vocabulary === undefined ? "byte" : "token";
+  lines.push(`compiles    its shortest output has ${constraint.costMin} ${unit}${constraint.costMin === 1 ? "" : "s"}`);
   if (instance.value === undefined) return ok({ text: lines.join("\n"), passed: true });
   // An editor's newline at the end is not part of a document.
   const text = instance.value.replace(/\n$/, "");
