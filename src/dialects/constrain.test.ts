@@ -246,6 +246,10 @@ describe("constrain", () => {
     expect(constrain(request({ ...asked, policy }), context)).toMatchObject(widened);
     const relaxing = { ...context, relaxTools: true };
     expect(constrain(request(asked), relaxing)).toMatchObject(widened);
+    // In little time nothing is widened: what would be, has no verdict yet.
+    const undecided = { ok: false, failure: { pointer: "/properties/a", exhausted: true } };
+    expect(constrain(request(asked), { ...relaxing, stepsMax: 1000 })).toMatchObject(undecided);
+    expect(constrain(request(asked), { ...context, stepsMax: 1000 })).not.toMatchObject(undecided);
     expect(constrain(request({ ...asked, policy: { ...policy, relax: false } }), relaxing).ok).toBe(false);
     // The server's choice is about tools; a format of the answer is relaxed by its request alone.
     const format = { kind: "json_schema", schema: JSON.stringify(pattern), param: "format" } as const;

@@ -42,7 +42,7 @@ export type ConstrainContext = {
   /** Where a request says nothing: what is pinned of a call that is not forced, "schema" by default, and whether tools' schemas are widened. */
   readonly toolStrict?: ToolStrict;
   readonly relaxTools?: boolean;
-  /** Steps of lowering one schema, where it has to be quick; a schema that takes more is refused, not widened. */
+  /** Steps of lowering one schema, where it has to be quick: nothing is widened then, and a failure says whether there was no verdict. */
   readonly stepsMax?: number;
   /** That may come before the answer, and inside of one that is not forced. */
   readonly thoughts?: Thoughts | undefined;
@@ -215,10 +215,15 @@ function lowered(
 ): Result<ValueId, Failure> {
   const budget = stepsMax === undefined ? {} : { stepsMax };
   const options = { ...schemaOptions(policy, order), objectsOnly, originFirst: originsOf(sources), ...budget };
-  const wider = policy.relax ? relaxSchema(schema, options) : ok({ text: schema, relaxed: [] });
+  const relaxes = policy.relax === true && stepsMax === undefined;
+  const wider = relaxes ? relaxSchema(schema, options) : ok({ text: schema, relaxed: [] });
   if (!wider.ok) return fail(refused(source, wider.failure));
   const result = lowerSchema(builder, wider.value.text, options);
-  if (!result.ok) return fail(refused(source, result.failure));
+  if (!result.ok) {
+    // In little time nothing is widened, or it would be widened more than it has to be.
+    const undecided = policy.relax === true ? ({ exhausted: true } as const) : {};
+    return fail(refused(source, { ...result.failure, ...undecided }));
+  }
   sources.push({ ...source, places: result.value.places, relaxed: wider.value.relaxed });
   return ok(result.value.value);
 }
@@ -242,7 +247,7 @@ function compileFailure(
   return refused(sources[0] ?? { subject: "", param: "" }, refusal);
 }
 
-function refused({ subject, param, syntax }: Source, { pointer, keyword, reason }: Refusal): Failure {
+function refused({ subject, param, syntax }: Source, { pointer, keyword, reason, exhausted }: Refusal): Failure {
   const isSchema = syntax === undefined;
   const what = keyword === "" ? (isSchema ? "the schema" : "it") : `'${keyword}'`;
   const where = pointer === "" ? "" : ` at '${pointer}'`;
@@ -254,6 +259,7 @@ function refused({ subject, param, syntax }: Source, { pointer, keyword, reason 
     pointer,
     keyword,
     ...(isSchema ? {} : { syntax }),
+    ...(exhausted === undefined ? {} : { exhausted }),
     ...(param === "" ? {} : { param }),
   };
 }

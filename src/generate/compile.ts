@@ -35,11 +35,10 @@ export async function compileRequest(
   }
   const { elsewhere } = model;
   if (elsewhere === undefined) return finish(model.constrain(request, prompt), model.engine);
-  // Within a budget a schema that is widened would be widened more than it has to be.
-  if (characters <= compileHereCharactersMax && request.policy.relax !== true) {
+  if (characters <= compileHereCharactersMax) {
     const here = finish(model.constrain(request, prompt, compileHereStepsMax), model.engine, compileHereUnitsMax);
-    // A failure within the budget may be one of the budget: the other thread has all of it, and the last word.
-    if (here.ok) return here;
+    const isDecided = here.ok || here.failure.kind !== "constraint" || here.failure.exhausted !== true;
+    if (isDecided) return here;
   }
   return elsewhere(request, prompt);
 }
@@ -55,7 +54,10 @@ export function finish(
   const rest = { constraint, relaxed, stopTokens, thoughts };
   if (ir === undefined) return ok({ ...rest, grammar: undefined });
   const compiled = engine.compile(ir, workUnits);
-  return compiled.ok ? ok({ ...rest, grammar: compiled.value }) : fail(failureOf(compiled.failure));
+  if (compiled.ok) return ok({ ...rest, grammar: compiled.value });
+  const failure = failureOf(compiled.failure);
+  const isUndecided = failure.kind === "constraint" && compiled.failure.kind === "limit";
+  return fail(isUndecided ? { ...failure, exhausted: true } : failure);
 }
 
 /** UTF-16 units of all schemas and grammars. */

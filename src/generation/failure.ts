@@ -19,6 +19,8 @@ export type Failure =
       /** RFC 6901 pointer of the place inside the schema, or `LINE:COLUMN` in a grammar's text. */
       readonly pointer: string;
       readonly keyword: string;
+      /** The work allowed ran out before there was a verdict. */
+      readonly exhausted?: true;
     }
   /** Prompt plus the shortest possible answer do not fit. Counts are tokens. */
   | { readonly kind: "context"; readonly message: string; readonly promptTokens: number; readonly contextMax: number }

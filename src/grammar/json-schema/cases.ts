@@ -71,7 +71,7 @@ export class Cases {
     this.#steps += steps + (this.#texts.derivatives.steps - this.#derivatives);
     this.#derivatives = this.#texts.derivatives.steps;
     if (this.#steps <= this.#stepsMax) return true;
-    this.#reader.refuse(pointer, keyword, "makes the schema too large to enforce");
+    this.#reader.refuse(pointer, keyword, "makes the schema too large to enforce", { exhausted: true });
     return false;
   }
 

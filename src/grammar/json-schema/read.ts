@@ -91,8 +91,8 @@ export class SchemaReader {
     return isWrittenAlike(a.json, b.json) && this.#references.baseOf(a.json) === this.#references.baseOf(b.json);
   }
 
-  refuse(pointer: string, keyword: string, reason: string): void {
-    this.refusal ??= { pointer, keyword, reason };
+  refuse(pointer: string, keyword: string, reason: string, more: Pick<Refusal, "exhausted"> = {}): void {
+    this.refusal ??= { pointer, keyword, reason, ...more };
   }
 
   #part(parent: Conjunct, json: JsonText, pointer: string, kind: Conjunct["kind"] = "schema"): Conjunct {

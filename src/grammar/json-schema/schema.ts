@@ -130,4 +130,10 @@ export type Applicator = { readonly keyword: string } & (
 );
 
 /** A schema that cannot be enforced: the place of the sub-schema, its keyword ("" for the sub-schema itself), and what is wrong, a predicate. */
-export type Refusal = { readonly pointer: string; readonly keyword: string; readonly reason: string };
+export type Refusal = {
+  readonly pointer: string;
+  readonly keyword: string;
+  readonly reason: string;
+  /** The steps ran out before there was a verdict. */
+  readonly exhausted?: true;
+};
