@@ -7,7 +7,7 @@ import { defineCommand } from "citty";
 import { libraryPath, openLibrary } from "../src/engine/library.ts";
 import { openVocabulary } from "../src/engine/vocabulary.ts";
 import type { Policy } from "../src/generation/request.ts";
-import { defaultPolicy } from "../src/grammar/policy.ts";
+import { defaultPolicy, specPolicy } from "../src/grammar/policy.ts";
 import type { Tokenizer } from "../src/tokenizer/tokenizer.ts";
 import { type Llguidance, llguidanceVersion, openLlguidance } from "./llguidance.ts";
 import { lower, runSchema, type Setting } from "./mask-run.ts";
@@ -65,15 +65,6 @@ export const mask = defineCommand({
     );
   },
 });
-
-/** What MaskBench's instances are judged by. */
-const specPolicy: Policy = {
-  additional: "spec",
-  order: "any",
-  whitespace: "flexible",
-  spelling: "spec",
-  format: "assert",
-};
 
 /** Whatever an instance shows wrong, by whether the end counts: MaskBench only asks whether every token was allowed. */
 type Wrong = { validRejected: number; invalidAccepted: number };

@@ -7,7 +7,7 @@ import { fail, ok, type Result } from "./generation/result.ts";
 import { relaxSchema } from "./grammar/json-schema/relax.ts";
 import { keywordsOf } from "./grammar/json-schema/report.ts";
 import { readJson } from "./grammar/json-text.ts";
-import { defaultPolicy, schemaOptions } from "./grammar/policy.ts";
+import { defaultPolicy, schemaOptions, specPolicy } from "./grammar/policy.ts";
 import { schemaCharactersMax, schemaDepthMax } from "./limits.ts";
 import { byteTokenizer } from "./tokenizer/bytes.ts";
 
@@ -29,9 +29,10 @@ export async function check(
   if (!opened.ok) return opened;
   using vocabulary = opened.value;
   const policy: Policy = options.spec ? specPolicy : { ...defaultPolicy, order: "any" };
-  const lines = kind === "json_schema" ? schemaLines(source.value, policy) : [];
+  const lines = kind === "json_schema" ? keywordLines(source.value) : [];
   const compiled = compile(vocabulary, sourceOf(kind, source.value, policy));
   if (!compiled.ok) {
+    if (kind === "json_schema") lines.push(...relaxableLines(source.value, policy));
     lines.push(`refused     ${compiled.failure.message}`);
     return ok({ text: lines.join("\n"), passed: false });
   }
@@ -45,14 +46,6 @@ export async function check(
   lines.push(`${verdict.passed ? "valid       " : "invalid     "}${options.instance}${verdict.text}`);
   return ok({ text: lines.join("\n"), passed: verdict.passed });
 }
-
-const specPolicy: Policy = {
-  additional: "spec",
-  order: "any",
-  whitespace: "flexible",
-  spelling: "spec",
-  format: "assert",
-};
 
 function kindOf(file: string): CheckKind | undefined {
   switch (extname(file)) {
@@ -107,8 +100,8 @@ function sourceOf(kind: CheckKind, text: string, policy: Policy): ConstraintSour
   }
 }
 
-/** The keywords by what becomes of them, and what widening would take out. */
-function schemaLines(text: string, policy: Policy): string[] {
+/** The keywords by what becomes of them. */
+function keywordLines(text: string): string[] {
   const bounds = { charactersMax: schemaCharactersMax, depthMax: schemaDepthMax, duplicateKeys: "refuse" } as const;
   const json = readJson(text, bounds);
   if (!json.ok) return [];
@@ -117,14 +110,17 @@ function schemaLines(text: string, policy: Policy): string[] {
     const key = `${status.padEnd(10)}  ${pointer === "" ? "(root)" : pointer}`;
     places.set(key, [...(places.get(key) ?? []), keyword]);
   }
-  const lines = [...places].map(([place, keywords]) => `${place}: ${keywords.join(", ")}`);
-  const options = { ...schemaOptions(policy, "any"), objectsOnly: false, originFirst: 0 };
-  const widened = relaxSchema(text, options);
-  if (widened.ok) lines.push(...widened.value.relaxed.map((pointer) => `relaxable   ${pointer}`));
-  return lines;
+  return [...places].map(([place, keywords]) => `${place}: ${keywords.join(", ")}`);
 }
 
-/** Follows the text byte by byte, whatever the vocabulary would make of it, as far as it goes. */
+/** What widening would take out. */
+function relaxableLines(text: string, policy: Policy): readonly string[] {
+  const options = { ...schemaOptions(policy, "any"), objectsOnly: false, originFirst: 0 };
+  const widened = relaxSchema(text, options);
+  return widened.ok ? widened.value.relaxed.map((pointer) => `relaxable   ${pointer}`) : [];
+}
+
+/** Follows the text, in the tokens that the vocabulary has for it, as far as it goes. */
 function judge(
   compiled: Compiled,
   vocabulary: Vocabulary,

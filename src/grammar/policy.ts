@@ -12,6 +12,15 @@ export const defaultPolicy: Policy = {
   format: "assert",
 };
 
+/** All that the specification allows, in any spelling. */
+export const specPolicy: Policy = {
+  additional: "spec",
+  order: "any",
+  whitespace: "flexible",
+  spelling: "spec",
+  format: "assert",
+};
+
 /** How schemas are read under a policy; `order` holds where it says nothing of it. */
 export function schemaOptions(
   policy: Policy,
