@@ -1,5 +1,5 @@
 import type { Failure } from "../generation/failure.ts";
-import { retryAfterS } from "../limits.ts";
+import { failureStatus } from "./failure-status.ts";
 import { type Refusal, refusalText } from "./refusal.ts";
 
 /** OpenAI's error object, as the answers and streams of both of its shapes carry it. */
@@ -17,8 +17,10 @@ export type ErrorBody = {
 };
 
 export function errorResponse(failure: Failure | Refusal): Response {
-  const { status, headers } = statusOf(failure);
-  return Response.json(errorBody(failure), { status, headers });
+  const { status, headers } = failureStatus(failure);
+  // The official clients repeat a 500 by themselves; the same request would fail in the same way.
+  const once = failure.kind === "engine" ? { "x-should-retry": "false" } : {};
+  return Response.json(errorBody(failure), { status, headers: { ...headers, ...once } });
 }
 
 export function errorBody(failure: Failure | Refusal): ErrorBody {
@@ -67,28 +69,6 @@ function refusalBody(refusal: Refusal): ErrorBody {
       return body(message, "rate_limit_error", undefined, "rate_limit_exceeded");
     default:
       return refusal satisfies never;
-  }
-}
-
-function statusOf(failure: Failure | Refusal): {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-} {
-  switch (failure.kind) {
-    case "invalid":
-    case "constraint":
-    case "context":
-      return { status: 400, headers: {} };
-    case "model_not_found":
-      return { status: 404, headers: {} };
-    case "overloaded":
-    case "cancelled":
-      return { status: 503, headers: { "retry-after": String(retryAfterS) } };
-    case "engine":
-      // The official clients repeat a 500 by themselves; the same request would fail in the same way.
-      return { status: 500, headers: { "x-should-retry": "false" } };
-    default:
-      return refusalText(failure);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Failure } from "../../generation/failure.ts";
-import { retryAfterS } from "../../limits.ts";
+import { failureStatus } from "../failure-status.ts";
 import { type Refusal, refusalText } from "../refusal.ts";
 import type { Room } from "../room.ts";
 
@@ -11,7 +11,7 @@ export const ollamaRoom: Room = {
 };
 
 export function errorResponse(failure: Failure | Refusal): Response {
-  const { status, headers } = statusOf(failure);
+  const { status, headers } = failureStatus(failure);
   return Response.json({ error: errorText(failure) }, { status, headers });
 }
 
@@ -37,26 +37,5 @@ export function errorText(failure: Failure | Refusal): string {
       return failure.empty === true ? "missing request body" : failure.message;
     default:
       return refusalText(failure).message;
-  }
-}
-
-function statusOf(failure: Failure | Refusal): {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-} {
-  switch (failure.kind) {
-    case "invalid":
-    case "constraint":
-    case "context":
-      return { status: 400, headers: {} };
-    case "model_not_found":
-      return { status: 404, headers: {} };
-    case "overloaded":
-    case "cancelled":
-      return { status: 503, headers: { "retry-after": String(retryAfterS) } };
-    case "engine":
-      return { status: 500, headers: {} };
-    default:
-      return refusalText(failure);
   }
 }
