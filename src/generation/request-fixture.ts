@@ -26,7 +26,7 @@ export function requestWith(overrides: Partial<Request>): Request {
     logprobs: undefined,
     holdCalls: false,
     templateVariables: {},
-    policy: { additional: "closed", order: undefined, whitespace: 64, spelling: "canonical" },
+    policy: { additional: "closed", order: undefined, whitespace: 64, spelling: "canonical", format: "assert" },
     ...overrides,
   };
 }

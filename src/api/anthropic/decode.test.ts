@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Message, Request } from "../../generation/request.ts";
+import { requestWith } from "../../generation/request-fixture.ts";
 import { bodyOf } from "../body-fixture.ts";
 import { decodeService } from "../service-fixture.ts";
 import { decodeCount, decodeMessages, type MessagesRequest } from "./decode.ts";
@@ -26,40 +27,7 @@ const messagesOf = (fields: object): readonly Message[] => decode(fields).reques
 
 test("a plain request", () => {
   expect(decode({ model: "m" })).toEqual({
-    request: {
-      id: "msg_1",
-      model: "m",
-      messages: [{ role: "user", content: "Hi" }],
-      tools: [],
-      toolChoice: { mode: "auto" },
-      parallelCalls: true,
-      toolStrict: undefined,
-      answer: { kind: "text" },
-      sampling: {
-        temperature: 1,
-        topK: 0,
-        topP: 1,
-        minP: 0,
-        repeatPenalty: 1,
-        frequencyPenalty: 0,
-        presencePenalty: 0,
-        seed: undefined,
-        logitBias: [],
-      },
-      tokensMax: 2048,
-      stop: [],
-      logprobs: undefined,
-      holdCalls: false,
-      templateVariables: {},
-      policy: {
-        additional: "closed",
-        order: undefined,
-        whitespace: 64,
-        spelling: "canonical",
-        format: "assert",
-        relax: undefined,
-      },
-    },
+    request: requestWith({ id: "msg_1", model: "m", messages: [{ role: "user", content: "Hi" }], tokensMax: 2048 }),
     prefill: undefined,
     stream: false,
     pingMs: undefined,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Message, Request } from "../../generation/request.ts";
+import { requestWith } from "../../generation/request-fixture.ts";
 import { bodyOf } from "../body-fixture.ts";
 import { type Asked, decodeChat } from "./decode-chat.ts";
 import { loaded, service } from "./decode-fixture.ts";
@@ -36,33 +37,12 @@ test("a plain request, whose defaults are those of every shape", () => {
     contextMax: undefined,
     keepAliveS: undefined,
     ignored: [],
-    request: {
+    request: requestWith({
       id: "r",
       model: "Loaded-Q4_0",
       messages: [{ role: "user", content: "Hi" }],
-      tools: [],
-      toolChoice: { mode: "auto" },
-      parallelCalls: true,
-      toolStrict: undefined,
-      answer: { kind: "text" },
-      sampling: {
-        temperature: 1,
-        topK: 0,
-        topP: 1,
-        minP: 0,
-        repeatPenalty: 1,
-        frequencyPenalty: 0,
-        presencePenalty: 0,
-        seed: undefined,
-        logitBias: [],
-      },
-      tokensMax: undefined,
-      stop: [],
-      logprobs: undefined,
       holdCalls: true,
-      templateVariables: {},
-      policy: requestOf({}).policy,
-    },
+    }),
   });
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Request } from "../../generation/request.ts";
+import { requestWith } from "../../generation/request-fixture.ts";
 import { decodeService } from "../service-fixture.ts";
 import { decode, failureOf, hello, requestOf, time, weather } from "./decode-fixture.ts";
 
@@ -13,40 +14,7 @@ test("the smallest request has every default", () => {
       pingMs: undefined,
       legacy: false,
       ignored: [],
-      request: {
-        id: "id",
-        model: undefined,
-        messages: [{ role: "user", content: "hello" }],
-        tools: [],
-        toolChoice: { mode: "auto" },
-        parallelCalls: true,
-        toolStrict: undefined,
-        answer: { kind: "text" },
-        sampling: {
-          temperature: 1,
-          topK: 0,
-          topP: 1,
-          minP: 0,
-          repeatPenalty: 1,
-          frequencyPenalty: 0,
-          presencePenalty: 0,
-          seed: undefined,
-          logitBias: [],
-        },
-        tokensMax: undefined,
-        stop: [],
-        logprobs: undefined,
-        holdCalls: false,
-        templateVariables: {},
-        policy: {
-          additional: "closed",
-          order: undefined,
-          whitespace: 64,
-          spelling: "canonical",
-          format: "assert",
-          relax: undefined,
-        },
-      },
+      request: requestWith({ id: "id", messages: [{ role: "user", content: "hello" }] }),
     },
   });
 });

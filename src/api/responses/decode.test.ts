@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Failure } from "../../generation/failure.ts";
 import type { Message, Request } from "../../generation/request.ts";
+import { requestWith } from "../../generation/request-fixture.ts";
 import { fail, ok } from "../../generation/result.ts";
 import { decodeService } from "../service-fixture.ts";
 import { decodeResponse, type Past } from "./decode.ts";
@@ -44,40 +45,7 @@ test("the smallest request has every default", () => {
   expect(decode({ input: "hello" })).toEqual({
     ok: true,
     value: {
-      request: {
-        id: "resp_1",
-        model: undefined,
-        messages: [{ role: "user", content: "hello" }],
-        tools: [],
-        toolChoice: { mode: "auto" },
-        parallelCalls: true,
-        toolStrict: undefined,
-        answer: { kind: "text" },
-        sampling: {
-          temperature: 1,
-          topK: 0,
-          topP: 1,
-          minP: 0,
-          repeatPenalty: 1,
-          frequencyPenalty: 0,
-          presencePenalty: 0,
-          seed: undefined,
-          logitBias: [],
-        },
-        tokensMax: undefined,
-        stop: [],
-        logprobs: undefined,
-        holdCalls: false,
-        templateVariables: {},
-        policy: {
-          additional: "closed",
-          order: undefined,
-          whitespace: 64,
-          spelling: "canonical",
-          format: "assert",
-          relax: undefined,
-        },
-      },
+      request: requestWith({ id: "resp_1", messages: [{ role: "user", content: "hello" }] }),
       input: [
         {
           id: expect.stringMatching(/^msg_[0-9a-f]{32}$/),
