@@ -153,7 +153,13 @@ class Rewriting {
       }
       case "sequence": {
         const [first = nothing, ...rest] = expression.items;
-        return followed(this.#split(this.#cut(first), set), rest);
+        const begun = followed(this.#split(this.#cut(first), set), rest);
+        if (!isNullable(first, this.#nullable)) return begun;
+        const skipped = this.#split(sequence(rest), set);
+        return {
+          steps: [...begun.steps, ...skipped.steps],
+          beginning: choice([begun.beginning, skipped.beginning].filter((item) => !isNothing(item))),
+        };
       }
       case "repeat": {
         const { item, min, max } = expression;
