@@ -5,6 +5,7 @@ import { bodyBytesMax, bodyMs, closeMs, idleTimeoutS } from "./limits.ts";
 import { createApp } from "./server/app.ts";
 import { createKeyring } from "./server/auth.ts";
 import { createBodies } from "./server/body.ts";
+import { type Clock, systemClock } from "./server/clock.ts";
 import { createCors } from "./server/cors.ts";
 import { createDoor } from "./server/door.ts";
 import { createHttpMeter } from "./server/http-meter.ts";
@@ -35,11 +36,11 @@ export type ServerOptions = {
   /** Of one key, or of one address where there are no keys; undefined is as many as come. */
   readonly requestsPerMinute?: number | undefined;
   readonly bodyBytesMax?: number;
-  /** Milliseconds for a body to arrive. */
-  readonly bodyMs?: number;
   /** Seconds that a client may neither send nor take anything while it is its turn. */
   readonly idleTimeoutS?: number;
   readonly log?: Log;
+  /** For what a client may take its time with; the machine's own unless a test brings another. */
+  readonly clock?: Clock;
 };
 
 /** Answers for a service at an address. The failure is a sentence for the user. */
@@ -49,14 +50,15 @@ export function startServer(service: Service, options: ServerOptions): Result<Se
   const meter = createHttpMeter(visits);
   const keyring = createKeyring(options.apiKeys ?? []);
   const app = createApp(service, { meter, open: keyring.open, stopping: () => stopping });
-  const { requestsPerMinute } = options;
+  const { requestsPerMinute, clock = systemClock } = options;
   const door = createDoor({
     routes: createRoutes(app.routes),
     handle: async (http) => app.handle(http),
     keyring,
     cors: createCors(options.corsOrigins ?? []),
     rateLimit: requestsPerMinute === undefined ? undefined : createRateLimit(requestsPerMinute),
-    bodies: createBodies({ bytesMax: options.bodyBytesMax ?? bodyBytesMax, timeoutMs: options.bodyMs ?? bodyMs }),
+    bodies: createBodies({ bytesMax: options.bodyBytesMax ?? bodyBytesMax, timeoutMs: bodyMs, clock }),
+    clock,
     visits,
     meter,
     log: options.log ?? standardLog,

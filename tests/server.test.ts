@@ -6,8 +6,10 @@ import { join } from "node:path";
 import type { Answer } from "../src/generation/answer.ts";
 import type { Failure } from "../src/generation/failure.ts";
 import { fail, type Result } from "../src/generation/result.ts";
+import { bodyMs } from "../src/limits.ts";
 import { type Chat, script, startChat, stuck } from "./fixtures/chat.ts";
 import { errorFault } from "./fixtures/fuzz/verdict.ts";
+import { handClock } from "./fixtures/hand-clock.ts";
 
 let chat: Chat | undefined;
 afterEach(async () => {
@@ -54,19 +56,19 @@ test.each([
   ["/api/chat", "ollama", 503, { messages }],
 ] as const)("whatever is refused at %s is refused in its shape", async (path, shape, fullStatus, prompt) => {
   const asked = Promise.withResolvers<void>();
+  const { promise: slow, resolve: answerSlow } = Promise.withResolvers<Result<Answer, Failure>>();
   const answers = [
     () => Promise.reject(new Error("a bug")),
-    (signal: AbortSignal) => {
+    () => {
       asked.resolve();
-      const { promise, resolve } = Promise.withResolvers<Result<Answer, Failure>>();
-      signal.addEventListener("abort", () => resolve(fail({ kind: "cancelled" })));
-      return promise;
+      return slow;
     },
   ];
   let answered = 0;
+  const clock = handClock();
   chat = startChat(() => script([]), {
-    server: { apiKeys: ["k"], requestsPerMinute: 7, bodyBytesMax: 1000, bodyMs: 50 },
-    service: { answer: (_, signal) => answers[answered++]?.(signal) ?? Promise.reject(new Error("no more answers")) },
+    server: { apiKeys: ["k"], requestsPerMinute: 6, bodyBytesMax: 1000, clock },
+    service: { answer: () => answers[answered++]?.() ?? Promise.reject(new Error("no more answers")) },
   });
   const { server, logged } = chat;
   const ask = (init: RequestInit, suffix = "") =>
@@ -78,19 +80,24 @@ test.each([
   };
   const body = JSON.stringify({ ...prompt, stream: false });
   const endless = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array(1)) });
+  // Here alone time passes, and makes up for what the request took of the rate.
+  const late = statusOf({ body: endless });
+  await clock.waiting(1);
+  clock.advance(bodyMs);
+  expect(await late).toBe(408);
   expect(await statusOf({ headers: {} })).toBe(401);
   expect(await statusOf({ method: "PUT" })).toBe(405);
   expect(await statusOf({}, "/a/b/c")).toBe(404);
   expect(await statusOf({ body: " ".repeat(1001) })).toBe(413);
-  expect(await statusOf({ body: endless })).toBe(408);
   expect(await statusOf({ body: "{" })).toBe(400);
   expect(await statusOf({ body })).toBe(500);
   expect(logged.filter(([, event]) => event === "bug").length).toBe(1);
   const running = ask({ body });
   await asked.promise;
   expect(await statusOf({ body })).toBe(429);
-  const stopped = server.stop(100);
+  const stopped = server.stop(60_000);
   expect(await statusOf({ body })).toBe(fullStatus);
+  answerSlow(fail({ kind: "cancelled" }));
   expect((await running).ok).toBe(false);
   await stopped;
 });
@@ -163,7 +170,7 @@ test("each key has its kept responses", async () => {
 });
 
 test("each key has its rate, and health none", async () => {
-  const { post, ask } = serve({ apiKeys: ["a", "b"], requestsPerMinute: 2 });
+  const { post, ask } = serve({ apiKeys: ["a", "b"], requestsPerMinute: 2, clock: handClock() });
   const asA = () => post({ messages }, { headers: { "x-api-key": "a" } });
   expect([(await asA()).status, (await asA()).status]).toEqual([200, 200]);
   const refused = await asA();
@@ -186,7 +193,8 @@ test("HEAD answers as GET without a body; other methods are named", async () => 
 });
 
 test("a body over the limit, however it is sent, and one that never ends", async () => {
-  const { ask } = serve({ bodyBytesMax: 1000, bodyMs: 100 });
+  const clock = handClock();
+  const { ask } = serve({ bodyBytesMax: 1000, clock });
   const chunked = () =>
     new ReadableStream<Uint8Array>({
       start(controller) {
@@ -206,7 +214,10 @@ test("a body over the limit, however it is sent, and one that never ends", async
       controller.enqueue(new Uint8Array(8).fill(0x20));
     },
   });
-  const late = await ask(completions, { method: "POST", body: endless });
+  const asked = ask(completions, { method: "POST", body: endless });
+  await clock.waiting(1);
+  clock.advance(bodyMs);
+  const late = await asked;
   expect([late.status, await late.json()]).toMatchObject([408, { error: { type: "timeout_error" } }]);
 });
 

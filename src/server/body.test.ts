@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
+import { handClock } from "../../tests/fixtures/hand-clock.ts";
 import { createBodies } from "./body.ts";
+
+const clock = handClock();
 
 const piece = new Uint8Array(100).fill(0x20);
 const chunked = (count: number, end = true) =>
@@ -12,7 +15,7 @@ const chunked = (count: number, end = true) =>
 const post = (body: ReadableStream) => new Request("http://tenon/", { method: "POST", body });
 
 test("a body within the bounds is read whole, and none is empty", async () => {
-  const bodies = createBodies({ bytesMax: 300, timeoutMs: 10_000 });
+  const bodies = createBodies({ bytesMax: 300, timeoutMs: 1, clock });
   expect(await bodies.read(post(chunked(3)))).toMatchObject({
     ok: true,
     value: { bytes: new Uint8Array(300).fill(32) },
@@ -24,7 +27,7 @@ test("a body within the bounds is read whole, and none is empty", async () => {
 });
 
 test("too large, and too late", async () => {
-  const bodies = createBodies({ bytesMax: 300, timeoutMs: 20 });
+  const bodies = createBodies({ bytesMax: 300, timeoutMs: 20, clock });
   const tooLarge = { ok: false, failure: { kind: "body_too_large", bytesMax: 300 } } as const;
   expect(await bodies.read(post(chunked(4)))).toEqual(tooLarge);
   const declared = new Request("http://tenon/", {
@@ -33,11 +36,15 @@ test("too large, and too late", async () => {
     headers: { "content-length": "400" },
   });
   expect(await bodies.read(declared)).toEqual(tooLarge);
-  expect(await bodies.read(post(chunked(1, false)))).toEqual({ ok: false, failure: { kind: "body_late" } });
+  const late = bodies.read(post(chunked(1, false)));
+  clock.advance(19);
+  await clock.waiting(1);
+  clock.advance(1);
+  expect(await late).toEqual({ ok: false, failure: { kind: "body_late" } });
 });
 
 test("all bodies together have a bound, and what is refused or given back counts no more", async () => {
-  const bodies = createBodies({ bytesMax: 300, timeoutMs: 10_000, heldBytesMax: 500 });
+  const bodies = createBodies({ bytesMax: 300, timeoutMs: 1, clock, heldBytesMax: 500 });
   const first = await bodies.read(post(chunked(3)));
   expect(await bodies.read(post(chunked(3)))).toMatchObject({ ok: false, failure: { kind: "overloaded" } });
   expect(await bodies.read(post(chunked(2)))).toMatchObject({ ok: true });

@@ -2,6 +2,7 @@ import type { Refusal } from "../api/refusal.ts";
 import type { Failure } from "../generation/failure.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { bodiesBytesMax } from "../limits.ts";
+import type { Clock } from "./clock.ts";
 
 export type Bodies = {
   /**
@@ -18,9 +19,10 @@ export type Body = { readonly bytes: Uint8Array<ArrayBuffer>; release(): void };
 export function createBodies(limits: {
   readonly bytesMax: number;
   readonly timeoutMs: number;
+  readonly clock: Clock;
   readonly heldBytesMax?: number;
 }): Bodies {
-  const { bytesMax, timeoutMs, heldBytesMax = bodiesBytesMax } = limits;
+  const { bytesMax, timeoutMs, clock, heldBytesMax = bodiesBytesMax } = limits;
   let heldBytes = 0;
   return {
     async read(http) {
@@ -31,14 +33,18 @@ export function createBodies(limits: {
         heldBytes -= bytes;
         bytes = 0;
       };
-      const failure = await readChunks(http.body, timeoutMs, (chunk) => {
-        bytes += chunk.byteLength;
-        heldBytes += chunk.byteLength;
-        if (bytes > bytesMax) return { kind: "body_too_large", bytesMax };
-        if (heldBytes > heldBytesMax) return { kind: "overloaded", message: "Too many requests are being sent." };
-        chunks.push(chunk);
-        return undefined;
-      });
+      const failure = await readChunks(
+        http.body,
+        (late) => clock.after(timeoutMs, late),
+        (chunk) => {
+          bytes += chunk.byteLength;
+          heldBytes += chunk.byteLength;
+          if (bytes > bytesMax) return { kind: "body_too_large", bytesMax };
+          if (heldBytes > heldBytesMax) return { kind: "overloaded", message: "Too many requests are being sent." };
+          chunks.push(chunk);
+          return undefined;
+        },
+      );
       if (failure === undefined) return ok({ bytes: new Uint8Array(Buffer.concat(chunks, bytes)), release });
       release();
       return fail(failure);
@@ -49,16 +55,16 @@ export function createBodies(limits: {
 /** Hands every chunk on until one is refused. A client that goes away while it sends is late, too: nobody reads that answer. */
 async function readChunks(
   body: ReadableStream<Uint8Array> | null,
-  timeoutMs: number,
+  limit: (late: () => void) => () => void,
   take: (chunk: Uint8Array) => Refusal | Failure | undefined,
 ): Promise<Refusal | Failure | undefined> {
   if (body === null) return undefined;
   const reader = body.getReader();
   let late = false;
-  const timer = setTimeout(() => {
+  const stop = limit(() => {
     late = true;
     void reader.cancel();
-  }, timeoutMs);
+  });
   try {
     while (true) {
       const next = await reader.read();
@@ -72,6 +78,6 @@ async function readChunks(
   } catch {
     return { kind: "body_late" };
   } finally {
-    clearTimeout(timer);
+    stop();
   }
 }

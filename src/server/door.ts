@@ -4,6 +4,7 @@ import type { Log } from "../generate/log.ts";
 import type { Failure } from "../generation/failure.ts";
 import type { Keyring } from "./auth.ts";
 import type { Bodies } from "./body.ts";
+import type { Clock } from "./clock.ts";
 import type { Cors } from "./cors.ts";
 import { deliver } from "./deliver.ts";
 import type { HttpMeter } from "./http-meter.ts";
@@ -27,6 +28,7 @@ export type DoorOptions = {
   readonly cors: Cors;
   readonly rateLimit: RateLimit | undefined;
   readonly bodies: Bodies;
+  readonly clock: Clock;
   readonly visits: Visits;
   readonly meter: HttpMeter;
   readonly log: Log;
@@ -41,9 +43,9 @@ export type DoorOptions = {
  * Whatever is refused on the way is refused in the shape of the room that the path belongs to.
  */
 export function createDoor(options: DoorOptions): (http: Request, connection: Connection) => Promise<Response> {
-  const { visits, log } = options;
+  const { visits, clock, log } = options;
   return async (http, connection) => {
-    const startMs = performance.now();
+    const startMs = clock.now();
     const target = targetOf(http.url);
     const path = target.split(/[?#]/, 1)[0] ?? "";
     const room = roomOf(path, http.headers);
@@ -59,7 +61,7 @@ export function createDoor(options: DoorOptions): (http: Request, connection: Co
     });
     return finish(response, arrival, options, (left) => {
       visit.leave();
-      record(arrival, { status: response.status, left, ms: Math.round(performance.now() - startMs) }, options);
+      record(arrival, { status: response.status, left, ms: Math.round(clock.now() - startMs) }, options);
     });
   };
 }
@@ -100,12 +102,12 @@ async function answerOf(arrival: Arrival, visit: Visit, options: DoorOptions): P
 
 function refusalOf(arrival: Arrival, options: DoorOptions): Refusal | Failure | undefined {
   const { http, connection, path, route, key } = arrival;
-  const { keyring, rateLimit } = options;
+  const { keyring, rateLimit, clock } = options;
   if (!healthPaths.includes(path)) {
     if (options.stopping()) return { kind: "overloaded", message: "The server is stopping." };
     if (key === undefined && !keyring.open) return { kind: "unauthorized" };
     const client = key === undefined ? (connection.requestIP(http)?.address ?? "local") : `key ${key}`;
-    const retryAfterS = rateLimit?.take(client, performance.now());
+    const retryAfterS = rateLimit?.take(client, clock.now());
     if (retryAfterS !== undefined) return { kind: "rate_limited", retryAfterS };
   }
   const { method } = http;
