@@ -1,7 +1,7 @@
 import type { Grammar } from "../src/engine/engine.ts";
 import { createMatcher, type Matcher } from "../src/engine/matcher.ts";
 import type { NativeVocabulary } from "../src/engine/vocabulary.ts";
-import type { Policy } from "../src/generation/request.ts";
+import type { Policy } from "../src/generation/policy.ts";
 import { encodeIr } from "../src/grammar/encode.ts";
 import { irBuilder } from "../src/grammar/ir.ts";
 import { lowerSchema } from "../src/grammar/json-schema/lower.ts";

@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { type CheckKind, type CheckOptions, checkKinds } from "./config/check.ts";
 import { type Compiled, type ConstraintSource, compile, type Matcher, tokensIn, Vocabulary } from "./constraint.ts";
-import type { Policy } from "./generation/request.ts";
+import { defaultPolicy, type Policy, specPolicy } from "./generation/policy.ts";
 import { fail, ok, type Result } from "./generation/result.ts";
 import { relaxSchema } from "./grammar/json-schema/relax.ts";
 import { keywordsOf } from "./grammar/json-schema/report.ts";
 import { readJson } from "./grammar/json-text.ts";
-import { defaultPolicy, schemaOptions, specPolicy } from "./grammar/policy.ts";
+import { schemaOptions } from "./grammar/policy.ts";
 import { schemaCharactersMax, schemaDepthMax } from "./limits.ts";
 import { byteTokenizer } from "./tokenizer/bytes.ts";
 

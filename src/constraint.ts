@@ -2,13 +2,13 @@ import { libraryPath, openLibrary } from "./engine/library.ts";
 import { createMatcher, type Matcher as NativeMatcher } from "./engine/matcher.ts";
 import { type NativeVocabulary, openVocabulary } from "./engine/vocabulary.ts";
 import type { GrammarSource } from "./generation/grammar-source.ts";
-import type { Policy } from "./generation/request.ts";
+import { type AskedPolicy, defaultPolicy, policyWith } from "./generation/policy.ts";
 import { fail, ok, type Result } from "./generation/result.ts";
 import { encodeIr } from "./grammar/encode.ts";
 import { type IrBuilder, irBuilder, type NodeId } from "./grammar/ir.ts";
 import { lowerSchema } from "./grammar/json-schema/lower.ts";
 import type { Refusal } from "./grammar/json-schema/schema.ts";
-import { defaultPolicy, jsonStyle, schemaOptions } from "./grammar/policy.ts";
+import { jsonStyle, schemaOptions } from "./grammar/policy.ts";
 import { lowerGrammar } from "./grammar/source.ts";
 import { undeclaredTokens } from "./models/card.ts";
 import { readGguf } from "./models/gguf.ts";
@@ -60,9 +60,9 @@ export class Vocabulary {
 
 /** What an output has to be. Schemas, patterns and grammars are text; a schema may also be given as a value. */
 export type ConstraintSource =
-  | { readonly kind: "json_schema"; readonly schema: string | object | boolean; readonly policy?: Partial<Policy> }
+  | { readonly kind: "json_schema"; readonly schema: string | object | boolean; readonly policy?: AskedPolicy }
   /** Any JSON value. */
-  | { readonly kind: "json"; readonly policy?: Partial<Policy> }
+  | { readonly kind: "json"; readonly policy?: AskedPolicy }
   | { readonly kind: "gbnf" | "lark"; readonly grammar: string }
   /** ECMAScript; the whole output has to match. */
   | { readonly kind: "regex"; readonly pattern: string }
@@ -258,8 +258,8 @@ function lower(builder: IrBuilder, tokenizer: Tokenizer, source: ConstraintSourc
   }
 }
 
-function lowerJson(builder: IrBuilder, schema: string, given: Partial<Policy> = {}): Result<Lowered, Refusal> {
-  const policy = { ...defaultPolicy, ...given };
+function lowerJson(builder: IrBuilder, schema: string, asked: AskedPolicy = {}): Result<Lowered, Refusal> {
+  const policy = policyWith(asked);
   const options = { ...schemaOptions(policy, "schema"), objectsOnly: false, originFirst: 0 };
   const lowered = lowerSchema(builder, schema, options);
   if (!lowered.ok) return lowered;

@@ -140,8 +140,6 @@ export const derivativeStepsMax = 20_000;
 export const classKeysMax = 512;
 /** Digits of a number in a schema when it is written without exponent: what a double can hold, and room beside it. */
 export const decimalDigitsMax = 1200;
-/** Characters of whitespace in one JSON value beyond one space after `,` and `:`, as llamay allows: enough for any layout, too few to run away. */
-export const whitespaceMax = 64;
 
 // Grammars
 

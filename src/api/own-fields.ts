@@ -1,8 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Failure } from "../generation/failure.ts";
-import type { AnswerFormat, Policy, Request } from "../generation/request.ts";
+import { policyWith } from "../generation/policy.ts";
+import type { AnswerFormat, Request } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
-import { lexiconWordLengthMax, lexiconWordsMax, whitespaceMax } from "../limits.ts";
+import { lexiconWordLengthMax, lexiconWordsMax } from "../limits.ts";
 import { jsonSchema, oneOf, open, optional, options } from "./fields.ts";
 import type { Service } from "./service.ts";
 import { sourceAt } from "./source.ts";
@@ -84,7 +85,7 @@ export function decodeOwnFields(
     answer: answer.value,
     holdCalls: body.tenon_hold_calls ?? service.holdCalls,
     toolStrict: body.tenon_tool_strict ?? undefined,
-    policy: policyOf(body.tenon_policy),
+    policy: policyWith(body.tenon_policy ?? {}),
   });
 }
 
@@ -104,15 +105,4 @@ function lexiconOf(asked: LexiconField, param: string, served: Service["lexicon"
   if (list !== undefined) return ok({ syntax: "lexicon", words: list, fold: fold ?? false } as const);
   const message = `'${param}' names no words, and the server was started without --lexicon.`;
   return fail<Failure>({ kind: "invalid", message, param, code: "invalid_value" });
-}
-
-function policyOf(policy: OwnBody["tenon_policy"]): Policy {
-  return {
-    additional: policy?.additional ?? "closed",
-    order: policy?.order ?? undefined,
-    whitespace: policy?.whitespace ?? whitespaceMax,
-    spelling: policy?.spelling ?? "canonical",
-    format: policy?.format ?? "assert",
-    relax: policy?.relax ?? undefined,
-  };
 }

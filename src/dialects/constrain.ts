@@ -1,7 +1,8 @@
 import type { Constraint } from "../generation/answer.ts";
 import type { Failure } from "../generation/failure.ts";
 import type { GrammarSource } from "../generation/grammar-source.ts";
-import type { AnswerFormat, Policy, Request, Tool, ToolStrict } from "../generation/request.ts";
+import type { Policy } from "../generation/policy.ts";
+import type { AnswerFormat, Request, Tool, ToolStrict } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { isForced } from "../generation/tool-choice.ts";
 import { encodeIr } from "../grammar/encode.ts";

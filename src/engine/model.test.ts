@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { defaultPolicy } from "../generation/policy.ts";
 import { encodeIr } from "../grammar/encode.ts";
 import { irBuilder } from "../grammar/ir.ts";
 import { lowerSchema } from "../grammar/json-schema/lower.ts";
-import { defaultPolicy, jsonStyle, schemaOptions } from "../grammar/policy.ts";
+import { jsonStyle, schemaOptions } from "../grammar/policy.ts";
 import { modelsFolder } from "../models/catalog.ts";
 import { readGguf } from "../models/gguf.ts";
 import { loadTokenizer } from "../tokenizer/load.ts";

@@ -1,3 +1,4 @@
+import { defaultPolicy } from "./policy.ts";
 import type { Request } from "./request.ts";
 
 /** For tests: a request that asks for nothing in particular, with what a test is about laid over it. */
@@ -26,7 +27,7 @@ export function requestWith(overrides: Partial<Request>): Request {
     logprobs: undefined,
     holdCalls: false,
     templateVariables: {},
-    policy: { additional: "closed", order: undefined, whitespace: 64, spelling: "canonical", format: "assert" },
+    policy: defaultPolicy,
     ...overrides,
   };
 }

@@ -1,4 +1,5 @@
 import type { GrammarSource } from "./grammar-source.ts";
+import type { Policy } from "./policy.ts";
 
 /**
  * The inner request: what is asked, free of any wire protocol. An api room decodes its shape into this and
@@ -116,19 +117,4 @@ export type Sampling = {
   /** Undefined: a fresh one for every request. */
   readonly seed: number | undefined;
   readonly logitBias: readonly { readonly token: number; readonly bias: number }[];
-};
-
-/** What JSON leaves open and a server has to decide; see the constraints document for each default. */
-export type Policy = {
-  /** Objects with `properties` and no word on further ones: closed (ours) or open (the specification's). */
-  readonly additional: "closed" | "spec";
-  /** Undefined: any order for tools, the schema's order for answers. */
-  readonly order: "any" | "schema" | undefined;
-  /** Characters of whitespace inside one JSON value beyond one space after `,` and `:`. */
-  readonly whitespace: "compact" | "flexible" | number;
-  readonly spelling: "canonical" | "spec";
-  /** Whether known formats constrain, as they do by default, or say nothing. */
-  readonly format?: "assert" | "annotate";
-  /** What cannot be enforced is widened and reported instead of refused. Undefined: as the server has it, for tools alone. */
-  readonly relax?: boolean | undefined;
 };

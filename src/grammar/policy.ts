@@ -1,25 +1,6 @@
-import type { Policy } from "../generation/request.ts";
-import { whitespaceMax } from "../limits.ts";
+import type { Policy } from "../generation/policy.ts";
 import type { JsonStyle } from "./ir.ts";
 import type { SchemaOptions } from "./json-schema/lower.ts";
-
-/** What an answer gets where nobody asks for anything else. */
-export const defaultPolicy: Policy = {
-  additional: "closed",
-  order: undefined,
-  whitespace: whitespaceMax,
-  spelling: "canonical",
-  format: "assert",
-};
-
-/** All that the specification allows, in any spelling. */
-export const specPolicy: Policy = {
-  additional: "spec",
-  order: "any",
-  whitespace: "flexible",
-  spelling: "spec",
-  format: "assert",
-};
 
 /** How schemas are read under a policy; `order` holds where it says nothing of it. */
 export function schemaOptions(

@@ -1,5 +1,5 @@
 import type { GrammarSource } from "../generation/grammar-source.ts";
-import type { Policy } from "../generation/request.ts";
+import type { Policy } from "../generation/policy.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { lowerChoice } from "./choice.ts";
 import type { Embedding } from "./embedding.ts";

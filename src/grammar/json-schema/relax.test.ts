@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import Ajv from "ajv/dist/2020";
-import { defaultPolicy, schemaOptions } from "../policy.ts";
+import { defaultPolicy } from "../../generation/policy.ts";
+import { schemaOptions } from "../policy.ts";
 import { relaxSchema } from "./relax.ts";
 
 const options = { ...schemaOptions(defaultPolicy, "any"), objectsOnly: false, originFirst: 0 };
