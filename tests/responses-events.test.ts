@@ -81,7 +81,7 @@ test("OpenAI's client makes of every stream what the answer is without, and its 
 
 /** The items that were told as done, in order: exactly those are the response's. */
 function itemsDone(wire: string): readonly (string | undefined)[] {
-  return [...wire.matchAll(/^data: (\{"type":"response\.output_item\.done".*)$/gm)].map(([, data = ""]) => {
+  return [...wire.matchAll(/^data: (\{"type":"response\.output_item\.done"[^\n]*)$/gm)].map(([, data = ""]) => {
     const { item }: { readonly item: { readonly id: string } } = JSON.parse(data);
     return item.id;
   });

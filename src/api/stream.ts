@@ -40,7 +40,7 @@ export function streamResponse(
         return;
       }
       timer?.refresh();
-      controller.enqueue(utf8.encode(next.value));
+      controller.enqueue(utf8.encode(oneLine(next.value)));
     },
     async cancel() {
       stopPings();
@@ -51,6 +51,17 @@ export function streamResponse(
   return new Response(stream, {
     headers: { "content-type": type, "cache-control": "no-cache", "x-accel-buffering": "no", ...headers },
   });
+}
+
+/**
+ * Characters that JSON may hold as they are, and that some readers take for the end of a line (Python's `splitlines`, on which HTTPX builds
+ * its `iter_lines`). In a frame they occur in strings of JSON only, where an escape says the same.
+ */
+function oneLine(frame: string): string {
+  return frame.replace(
+    /[\u0085\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 const utf8 = new TextEncoder();
