@@ -16,7 +16,15 @@ function write(name: string, text: string): string {
 }
 
 async function run(file: string, options: Partial<CheckOptions> = {}) {
-  const all = { file, kind: undefined, instance: undefined, vocabulary: undefined, spec: false, ...options };
+  const all = {
+    file,
+    kind: undefined,
+    instance: undefined,
+    vocabulary: undefined,
+    documents: undefined,
+    spec: false,
+    ...options,
+  };
   const checked = await check(all, libraryPath());
   return checked.ok ? checked.value : { text: checked.failure, passed: undefined };
 }
@@ -30,6 +38,18 @@ const schema = write(
     allOf: [{ minProperties: 1, description: "at least a name" }],
   }),
 );
+
+test("references lead into a folder of documents", async () => {
+  const documents = mkdtempSync(join(folder, "documents-"));
+  writeFileSync(join(documents, "size.json"), JSON.stringify({ enum: ["S", "M"] }));
+  const file = write("refers.json", JSON.stringify({ $ref: "size.json" }));
+  const instance = write("size", '"S"');
+  expect((await run(file, { instance })).text).toContain('"size.json" leads to no schema that is given');
+  expect(await run(file, { instance, documents })).toMatchObject({ passed: true });
+  writeFileSync(join(documents, "bad.json"), "[");
+  expect((await run(file, { documents })).text).toContain("refused     The document 'bad.json' is no JSON");
+  expect((await run(file, { documents: join(folder, "nowhere") })).text).toContain("nowhere");
+});
 
 test("says of every keyword what becomes of it", async () => {
   const { text, passed } = await run(schema);
@@ -92,7 +112,14 @@ test("its command line", async () => {
     ok: true,
     value: {
       kind: "check",
-      options: { file: "a.json", kind: undefined, instance: "b.json", vocabulary: undefined, spec: true },
+      options: {
+        file: "a.json",
+        kind: undefined,
+        instance: "b.json",
+        vocabulary: undefined,
+        documents: undefined,
+        spec: true,
+      },
     },
   });
   for (const words of [[], ["a", "b"], ["a", "--kind", "yaml"], ["a", "--unknown"]]) {

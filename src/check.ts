@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { type CheckKind, type CheckOptions, checkKinds } from "./config/check.ts";
+import { readDocumentFolder } from "./config/documents.ts";
 import { type Compiled, type ConstraintSource, compile, type Matcher, tokensIn, Vocabulary } from "./constraint.ts";
 import { defaultPolicy, type Policy, specPolicy } from "./generation/policy.ts";
 import { fail, ok, type Result } from "./generation/result.ts";
+import type { SchemaDocument } from "./generation/schema-document.ts";
+import { readDocuments } from "./grammar/json-schema/documents.ts";
 import { relaxSchema } from "./grammar/json-schema/relax.ts";
 import { keywordsOf } from "./grammar/json-schema/report.ts";
 import { readJson } from "./grammar/json-text.ts";
@@ -25,14 +28,18 @@ export async function check(
   if (!source.ok) return source;
   const instance = options.instance === undefined ? ok(undefined) : readText(options.instance);
   if (!instance.ok) return instance;
+  const documents = options.documents === undefined ? ok([]) : readDocumentFolder(options.documents);
+  if (!documents.ok) return documents;
   const opened = await openVocabulary(options.vocabulary, library);
   if (!opened.ok) return opened;
   using vocabulary = opened.value;
   const policy: Policy = options.spec ? specPolicy : { ...defaultPolicy, order: "any" };
   const lines = kind === "json_schema" ? keywordLines(source.value) : [];
-  const compiled = compile(vocabulary, sourceOf(kind, source.value, policy));
+  const compiled = compile(vocabulary, sourceOf(kind, source.value, policy), {
+    documents: documents.value.map(({ text: schema, ...rest }) => ({ ...rest, schema })),
+  });
   if (!compiled.ok) {
-    if (kind === "json_schema") lines.push(...relaxableLines(source.value, policy));
+    if (kind === "json_schema") lines.push(...relaxableLines(source.value, policy, documents.value));
     lines.push(`refused     ${compiled.failure.message}`);
     return ok({ text: lines.join("\n"), passed: false });
   }
@@ -114,8 +121,10 @@ function keywordLines(text: string): string[] {
 }
 
 /** What widening would take out. */
-function relaxableLines(text: string, policy: Policy): readonly string[] {
-  const options = { ...schemaOptions(policy, "any"), objectsOnly: false, originFirst: 0 };
+function relaxableLines(text: string, policy: Policy, given: readonly SchemaDocument[]): readonly string[] {
+  const documents = readDocuments(given);
+  if (!documents.ok) return [];
+  const options = { ...schemaOptions(policy, "any"), documents: documents.value, objectsOnly: false, originFirst: 0 };
   const widened = relaxSchema(text, options);
   return widened.ok ? widened.value.relaxed.map((pointer) => `relaxable   ${pointer}`) : [];
 }

@@ -27,6 +27,7 @@ const defaults: Config = {
   strictModels: false,
   strictFields: false,
   lexicon: undefined,
+  schemaDocuments: [],
   logitsProcessors: [],
   callsMax: 16,
   holdCalls: false,

@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { renderUsage } from "citty";
 import { type CheckOptions, readCheck } from "./config/check.ts";
+import { readDocumentFolder } from "./config/documents.ts";
 import { readConfigFile, readLines } from "./config/file.ts";
 import {
   type FlagName,
@@ -14,6 +15,7 @@ import {
 } from "./config/flags.ts";
 import { type Environment, readFlags, readVariables, type Values } from "./config/sources.ts";
 import { fail, ok, type Result } from "./generation/result.ts";
+import type { SchemaDocument } from "./generation/schema-document.ts";
 import { bodyBytesMax, callsMax, idleTimeoutS, pingMs, queueMax, slotsDefault, stopGraceMs } from "./limits.ts";
 
 /** What the command line, the environment and a config file ask for, in the order in which they win. */
@@ -57,6 +59,8 @@ export type Config = {
   readonly strictFields: boolean;
   /** The words of `tenon_lexicon: true`. */
   readonly lexicon: readonly string[] | undefined;
+  /** Schemas that references may lead to. */
+  readonly schemaDocuments: readonly SchemaDocument[];
   /** TypeScript modules, in the order in which they see the logits. */
   readonly logitsProcessors: readonly string[];
   readonly callsMax: number;
@@ -191,6 +195,9 @@ async function toConfig(values: Values, environment: Environment): Promise<Resul
   const lexiconPath = read.text("lexicon");
   const lexicon = lexiconPath === undefined ? ok(undefined) : await readLines(lexiconPath, "word list");
   if (!lexicon.ok) return lexicon;
+  const documentsPath = read.text("schema-documents");
+  const documents = documentsPath === undefined ? ok([]) : readDocumentFolder(documentsPath);
+  if (!documents.ok) return documents;
   const seconds = (name: NumberFlag, otherwiseMs: number) => (read.number(name) ?? otherwiseMs / 1000) * 1000;
   const config: Config = {
     model: model.value,
@@ -213,6 +220,7 @@ async function toConfig(values: Values, environment: Environment): Promise<Resul
     strictModels: read.on("strict-models"),
     strictFields: read.on("strict-fields"),
     lexicon: lexicon.value,
+    schemaDocuments: documents.value,
     logitsProcessors: read.list("logits-processor"),
     callsMax: read.number("max-calls") ?? callsMax,
     holdCalls: read.on("hold-calls"),

@@ -102,6 +102,30 @@ describe("drafts", () => {
   });
 });
 
+test("references lead into the documents that are given, and what is wrong there has their name", () => {
+  const schema = { $ref: "urn:colour" };
+  const colour = { name: "urn:colour", schema: { enum: ["red"] } };
+  const source = { kind: "json_schema", schema, policy: { whitespace: "compact" } } as const;
+  const found = compile(vocabulary, source, { documents: [colour] });
+  if (!found.ok) throw new Error(found.failure.message);
+  using grammar = found.value;
+  using matcher = grammar.matcher();
+  expect(decode([...matcher.draft()])).toBe('"red"');
+  const lark = { kind: "lark", grammar: 'start: "a" %json {"$ref": "urn:colour"}' } as const;
+  const inGrammar = compile(vocabulary, lark, { documents: [colour] });
+  expect(inGrammar.ok).toBe(true);
+  if (inGrammar.ok) inGrammar.value[Symbol.dispose]();
+  expect(compile(vocabulary, source)).toMatchObject({ ok: false, failure: { pointer: "", keyword: "$ref" } });
+  expect(compile(vocabulary, source, { documents: [{ ...colour, schema: { minItems: -1 } }] })).toMatchObject({
+    ok: false,
+    failure: { pointer: "urn:colour#", keyword: "minItems" },
+  });
+  expect(compile(vocabulary, source, { documents: [{ ...colour, schema: "[" }] })).toMatchObject({
+    ok: false,
+    failure: { pointer: "urn:colour#" },
+  });
+});
+
 test("looking ahead, going back and forking leave every mask as it was", () => {
   const random = seededRandom();
   using grammar = compiled(person);

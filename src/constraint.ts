@@ -4,8 +4,10 @@ import { type NativeVocabulary, openVocabulary } from "./engine/vocabulary.ts";
 import type { GrammarSource } from "./generation/grammar-source.ts";
 import { type AskedPolicy, defaultPolicy, policyWith } from "./generation/policy.ts";
 import { fail, ok, type Result } from "./generation/result.ts";
+import type { SchemaDocument } from "./generation/schema-document.ts";
 import { encodeIr } from "./grammar/encode.ts";
 import { type IrBuilder, irBuilder, type NodeId } from "./grammar/ir.ts";
+import { type Documents, noDocuments, readDocuments } from "./grammar/json-schema/documents.ts";
 import { lowerSchema } from "./grammar/json-schema/lower.ts";
 import type { Refusal } from "./grammar/json-schema/schema.ts";
 import { jsonStyle, schemaOptions } from "./grammar/policy.ts";
@@ -76,16 +78,28 @@ export type ConstraintFailure = { readonly pointer: string; readonly keyword: st
 export type CompileOptions = {
   /** Tokens that end the output where it may end; by default those of the model. */
   readonly stopTokens?: readonly number[];
+  /** What references in schemas may lead to. Nothing is ever fetched. */
+  readonly documents?: readonly ConstraintDocument[];
+};
+
+/** A schema by an absolute URI, or by the name that a schema without an identifier has for it. */
+export type ConstraintDocument = Pick<SchemaDocument, "name" | "alias"> & {
+  readonly schema: string | object | boolean;
 };
 
 /** A failure is never a weaker constraint: what compiles is enforced whole. */
 export function compile(
   vocabulary: Vocabulary,
   source: ConstraintSource,
-  { stopTokens = vocabulary.tokenizer.stopTokens }: CompileOptions = {},
+  { stopTokens = vocabulary.tokenizer.stopTokens, documents = [] }: CompileOptions = {},
 ): Result<Compiled, ConstraintFailure> {
   const builder = irBuilder();
-  const lowered = lower(builder, vocabulary.tokenizer, source);
+  const read = readDocuments(documents.map(({ schema, ...rest }) => ({ ...rest, text: textOf(schema) })));
+  if (!read.ok) {
+    const { name, reason } = read.failure;
+    return fail({ pointer: `${name}#`, keyword: "", message: `The document '${name}' ${reason}.` });
+  }
+  const lowered = lower(builder, vocabulary.tokenizer, source, read.value);
   if (!lowered.ok) return fail(failureOf(lowered.failure));
   const { root, places } = lowered.value;
   const grammar = vocabulary.native.compile(encodeIr(builder.finish(root)));
@@ -242,25 +256,35 @@ export function* tokensIn(mask: Uint32Array): Generator<number, void> {
 
 type Lowered = { readonly root: NodeId; readonly places: readonly string[] };
 
-function lower(builder: IrBuilder, tokenizer: Tokenizer, source: ConstraintSource): Result<Lowered, Refusal> {
+function lower(
+  builder: IrBuilder,
+  tokenizer: Tokenizer,
+  source: ConstraintSource,
+  documents: Documents,
+): Result<Lowered, Refusal> {
   switch (source.kind) {
     case "json":
-      return lowerJson(builder, "{}", source.policy);
+      return lowerJson(builder, "{}", noDocuments, source.policy);
     case "json_schema": {
       const { schema, policy } = source;
-      return lowerJson(builder, typeof schema === "string" ? schema : JSON.stringify(schema), policy);
+      return lowerJson(builder, textOf(schema), documents, policy);
     }
     default: {
-      const options = { ...grammarTokens(tokenizer), policy: defaultPolicy, originFirst: 0 };
+      const options = { ...grammarTokens(tokenizer), policy: defaultPolicy, documents, originFirst: 0 };
       const lowered = lowerGrammar(builder, grammarSource(source), options);
       return lowered.ok ? ok({ root: lowered.value.node, places: lowered.value.places }) : lowered;
     }
   }
 }
 
-function lowerJson(builder: IrBuilder, schema: string, asked: AskedPolicy = {}): Result<Lowered, Refusal> {
+function lowerJson(
+  builder: IrBuilder,
+  schema: string,
+  documents: Documents,
+  asked: AskedPolicy = {},
+): Result<Lowered, Refusal> {
   const policy = policyWith(asked);
-  const options = { ...schemaOptions(policy, "schema"), objectsOnly: false, originFirst: 0 };
+  const options = { ...schemaOptions(policy, "schema"), documents, objectsOnly: false, originFirst: 0 };
   const lowered = lowerSchema(builder, schema, options);
   if (!lowered.ok) return lowered;
   const { value, places } = lowered.value;
@@ -280,11 +304,16 @@ function grammarSource(source: Exclude<ConstraintSource, { kind: "json" | "json_
       return { syntax: "lexicon", words: source.words, fold: source.fold ?? false };
     case "structural_tag": {
       const { structure } = source;
-      return { syntax: "structural_tag", text: typeof structure === "string" ? structure : JSON.stringify(structure) };
+      return { syntax: "structural_tag", text: textOf(structure) };
     }
     default:
       return source satisfies never;
   }
+}
+
+/** A text is JSON already. */
+function textOf(value: string | object | boolean): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function failureOf({ pointer, keyword, reason }: Refusal): ConstraintFailure {

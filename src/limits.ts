@@ -141,6 +141,10 @@ export const classKeysMax = 512;
 /** Digits of a number in a schema when it is written without exponent: what a double can hold, and room beside it. */
 export const decimalDigitsMax = 1200;
 
+/** Documents that references may lead to, of the server's folder and of a request, and UTF-16 units of all in the folder: whole published collections. */
+export const schemaDocumentsMax = 1000;
+export const schemaDocumentsCharactersMax = 16 * 1024 * 1024;
+
 // Grammars
 
 /** UTF-16 units of one grammar's text: like a schema. */

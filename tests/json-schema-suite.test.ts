@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { irBuilder } from "../src/grammar/ir.ts";
+import { type Documents, readDocuments } from "../src/grammar/json-schema/documents.ts";
 import { lowerSchema } from "../src/grammar/json-schema/lower.ts";
-import type { Documents } from "../src/grammar/json-schema/references.ts";
 import { atPointer, type JsonDocument, type JsonText, readJson, sliceByPointer } from "../src/grammar/json-text.ts";
 import { acceptsJson } from "./oracle/ir-acceptor.ts";
 import { tarFiles } from "./oracle/tar.ts";
@@ -81,19 +81,21 @@ function countsOf(text: string, uri: string, judging: Judging): Counts {
 
 /** What the suite serves from localhost:1234, and the metaschemas that ajv carries. */
 function documentsOf(files: readonly { readonly path: string; readonly text: string }[]): Documents {
-  const documents = new Map<string, string>();
+  const texts = new Map<string, string>();
   for (const { path, text } of files) {
     const [, remote] = /(?:^|\/)remotes\/(.+)$/.exec(path) ?? [];
-    if (remote !== undefined) documents.set(`http://localhost:1234/${remote}`, text);
+    if (remote !== undefined) texts.set(`http://localhost:1234/${remote}`, text);
   }
   const folder = join(import.meta.dir, "../node_modules/ajv/dist/refs");
   for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     if (!path.endsWith(".json")) continue;
     const text = readFileSync(join(folder, path), "utf8");
     const id = /"\$id":\s*"([^"#]+)#?"/.exec(text)?.[1];
-    if (id !== undefined) documents.set(id, text);
+    if (id !== undefined) texts.set(id, text);
   }
-  return documents;
+  const read = readDocuments([...texts].map(([name, text]) => ({ name, text })));
+  if (!read.ok) throw new Error(`${read.failure.name} ${read.failure.reason}`);
+  return read.value;
 }
 
 /** Judges instances by a schema as the specification does; undefined where the schema is refused. */

@@ -3,10 +3,10 @@ import type { Failure } from "../generation/failure.ts";
 import { policyWith } from "../generation/policy.ts";
 import type { AnswerFormat, Request } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
-import { lexiconWordLengthMax, lexiconWordsMax } from "../limits.ts";
+import { lexiconWordLengthMax, lexiconWordsMax, schemaDocumentsMax } from "../limits.ts";
 import { jsonSchema, oneOf, open, optional, options } from "./fields.ts";
 import type { Service } from "./service.ts";
-import { sourceAt } from "./source.ts";
+import { sourceAt, sourceMembers } from "./source.ts";
 
 const format = oneOf(["json", "text"]);
 const words = Type.Array(Type.String({ minLength: 1, maxLength: lexiconWordLengthMax }), {
@@ -25,6 +25,12 @@ export const ownFields = {
   tenon_schema: optional(jsonSchema),
   tenon_format: optional(format),
   tenon_lexicon: optional(lexicon),
+  tenon_documents: optional(
+    Type.Record(Type.String(), jsonSchema, {
+      maxProperties: schemaDocumentsMax,
+      description: `an object of at most ${schemaDocumentsMax} JSON Schemas by their URIs`,
+    }),
+  ),
   tenon_hold_calls: optional(Type.Boolean()),
   tenon_tool_strict: optional(oneOf(["envelope", "schema"])),
   tenon_policy: optional(
@@ -52,7 +58,7 @@ export type OwnBody = Static<typeof ownBody>;
 /** A format that a request asks for, and the caller's field that asks. */
 export type NamedFormat = { readonly field: string; readonly format: AnswerFormat };
 
-export type OwnFields = Pick<Request, "answer" | "holdCalls" | "policy" | "toolStrict">;
+export type OwnFields = Pick<Request, "answer" | "documents" | "holdCalls" | "policy" | "toolStrict">;
 
 /**
  * What the own fields ask for, with the answer's format that they or the shape's own fields (`named`) ask for: two of them are
@@ -86,7 +92,13 @@ export function decodeOwnFields(
     holdCalls: body.tenon_hold_calls ?? service.holdCalls,
     toolStrict: body.tenon_tool_strict ?? undefined,
     policy: policyWith(body.tenon_policy ?? {}),
+    ...(body.tenon_documents ? { documents: documentsIn(text) } : {}),
   });
+}
+
+function documentsIn(text: string): NonNullable<Request["documents"]> {
+  const documents = sourceMembers(sourceAt(text, ["tenon_documents"]));
+  return [...documents].map(([name, schema]) => ({ name, text: schema }));
 }
 
 function onlyFormat(formats: readonly NamedFormat[]): Result<AnswerFormat, Failure> {

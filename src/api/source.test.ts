@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { sourceAt, sourceItems } from "./source.ts";
+import { sourceAt, sourceItems, sourceMembers } from "./source.ts";
 
 test.each([
   ['{"a": {"2":1, "1":1.50} }', ["a"], '{"2":1, "1":1.50}'],
@@ -36,6 +36,8 @@ test("the sources of an object's members and an array's items parse to its value
       for (const [key, value] of Object.entries(plain)) {
         expect<unknown>(JSON.parse(sourceAt(text, [key]))).toEqual(value);
       }
+      const members = [...sourceMembers(text)].map(([key, source]): [string, unknown] => [key, JSON.parse(source)]);
+      expect(Object.fromEntries(members)).toEqual(plain);
       const values = Object.values(plain);
       const items = sourceItems(JSON.stringify(values, null, space));
       expect<unknown>(items.map((item) => JSON.parse(item))).toEqual(values);

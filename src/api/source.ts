@@ -25,6 +25,20 @@ export function sourceItems(text: string): readonly string[] {
   return items;
 }
 
+/** The texts of an object's values, by their keys; `text` is the object's own, as above. */
+export function sourceMembers(text: string): ReadonlyMap<string, string> {
+  const members = new Map<string, string>();
+  let key = skipSpace(text, skipSpace(text, 0) + 1);
+  while (text[key] !== "}") {
+    const keyEnd = skipString(text, key);
+    const value = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = skipValue(text, value);
+    members.set(JSON.parse(text.slice(key, keyEnd)), text.slice(value, end));
+    key = skipComma(text, end);
+  }
+  return members;
+}
+
 /** Where the value of the last member called `name` of the object at `at` begins. */
 function memberAt(text: string, at: number, name: string): number | undefined {
   if (text[at] !== "{") return undefined;

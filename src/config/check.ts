@@ -10,6 +10,8 @@ export type CheckOptions = {
   readonly instance: string | undefined;
   /** A tokenizer.json or a GGUF file; undefined stands for single bytes. */
   readonly vocabulary: string | undefined;
+  /** A folder with the schemas that references may lead to. */
+  readonly documents: string | undefined;
   /** Read schemas as the specification has them instead of as answers get them. */
   readonly spec: boolean;
 };
@@ -38,8 +40,8 @@ export async function readCheck(argv: readonly string[]): Promise<Result<CheckCo
   if (values.kind !== undefined && kind === undefined) {
     return fail(`--kind takes ${checkKinds.join(", ")}, not '${values.kind}'.`);
   }
-  const { instance, vocabulary, spec = false } = values;
-  return ok({ kind: "check", options: { file, kind, instance, vocabulary, spec } });
+  const { instance, vocabulary, documents, spec = false } = values;
+  return ok({ kind: "check", options: { file, kind, instance, vocabulary, documents, spec } });
 }
 
 function parse(argv: readonly string[]) {
@@ -50,6 +52,7 @@ function parse(argv: readonly string[]) {
       kind: { type: "string" },
       instance: { type: "string" },
       vocabulary: { type: "string" },
+      documents: { type: "string" },
       spec: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
@@ -67,6 +70,11 @@ function usage(): Promise<string> {
       kind: { type: "string", valueHint: checkKinds.join("|"), description: "What the file is (by its ending)" },
       instance: { type: "string", valueHint: "FILE", description: "Say where this text stops being valid" },
       vocabulary: { type: "string", valueHint: "FILE", description: "A tokenizer.json or a GGUF file (single bytes)" },
+      documents: {
+        type: "string",
+        valueHint: "DIR",
+        description: "Folder of the JSON Schemas that references may lead to (none)",
+      },
       spec: { type: "boolean", description: "Read schemas as the specification has them (as answers get them)" },
     },
   });

@@ -83,6 +83,11 @@ export const flags = {
   "relax-tools": on("Widen tools' schemas that cannot be enforced, naming the places in x-tenon-relaxed"),
   "reasoning-alias": on("Send thoughts as 'reasoning' too, beside 'reasoning_content', in OpenAI's chats"),
   lexicon: text("FILE", "none", "Word list of tenon_lexicon: true, a word a line"),
+  "schema-documents": text(
+    "DIR",
+    "none",
+    "Folder of the JSON Schemas that references may lead to, by $id, relative path or file URI",
+  ),
   "logits-processor": list("FILE", "none", "Module that may change logits and mask"),
   vocabulary: text("FILE", "none", "With --model noise: whose vocabulary"),
   "chat-template": text("FILE", "the vocabulary's", "With --model noise: the Jinja template"),

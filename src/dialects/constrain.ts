@@ -7,6 +7,7 @@ import { fail, ok, type Result } from "../generation/result.ts";
 import { isForced } from "../generation/tool-choice.ts";
 import { encodeIr } from "../grammar/encode.ts";
 import { type Ir, type IrBuilder, irBuilder, type NodeId, type ValueId } from "../grammar/ir.ts";
+import { type DocumentFault, type Documents, readDocuments } from "../grammar/json-schema/documents.ts";
 import { lowerSchema } from "../grammar/json-schema/lower.ts";
 import { relaxSchema } from "../grammar/json-schema/relax.ts";
 import type { Refusal } from "../grammar/json-schema/schema.ts";
@@ -45,6 +46,8 @@ export type ConstrainContext = {
   readonly relaxTools?: boolean;
   /** Steps of lowering one schema, where it has to be quick: nothing is widened then, and a failure says whether there was no verdict. */
   readonly stepsMax?: number;
+  /** The server's own, beside what a request brings. */
+  readonly documents?: Documents;
   /** That may come before the answer, and inside of one that is not forced. */
   readonly thoughts?: Thoughts | undefined;
 };
@@ -65,12 +68,16 @@ export type Constrained = {
 /** The same before it is encoded. */
 export function grammarOf(
   request: Request,
-  { dialect, tokenizer, callsMax, thoughts, stepsMax, toolStrict = "schema", relaxTools = false }: ConstrainContext,
+  context: ConstrainContext,
 ): Result<{ readonly constraint: Constraint; readonly ir: Ir | undefined; readonly sources: Sources }, Failure> {
   const { tools, toolChoice, answer, policy } = request;
+  const { dialect, tokenizer, callsMax, thoughts, stepsMax, toolStrict = "schema", relaxTools = false } = context;
+  const documents = readDocuments(request.documents ?? [], context.documents);
+  if (!documents.ok) return fail(documentFailure(documents.failure));
   const builder = irBuilder();
   const sources: Sources = [];
-  const writing = { builder, tokenizer, policy, sources, ...(stepsMax === undefined ? {} : { stepsMax }) };
+  const budget = stepsMax === undefined ? {} : { stepsMax };
+  const writing = { builder, tokenizer, policy, documents: documents.value, sources, ...budget };
   const { channel, choice, freeText } = framer(builder, tokenizer);
   const thinking = thinker(builder, tokenizer, thoughts);
   const enforced = (root: NodeId) =>
@@ -142,6 +149,7 @@ type Writing = {
   readonly builder: IrBuilder;
   readonly tokenizer: Tokenizer;
   readonly policy: Policy;
+  readonly documents: Documents;
   readonly sources: Sources;
   readonly stepsMax?: number;
 };
@@ -192,7 +200,7 @@ const emptyObject = '{"type": "object", "additionalProperties": false}';
 
 /** What fits a grammar. */
 function grammarNode(
-  { builder, tokenizer, policy, sources }: Writing,
+  { builder, tokenizer, policy, documents, sources }: Writing,
   grammar: GrammarSource,
   whose: Omit<Source, "syntax">,
 ): Result<NodeId, Failure> {
@@ -200,6 +208,7 @@ function grammarNode(
   const lowered = lowerGrammar(builder, grammar, {
     ...grammarTokens(tokenizer),
     policy,
+    documents,
     originFirst: originsOf(sources),
   });
   if (!lowered.ok) return fail(refused(source, lowered.failure));
@@ -209,13 +218,14 @@ function grammarNode(
 
 /** What fits a schema; where the request allows it, with what cannot be enforced taken out. */
 function lowered(
-  { builder, policy, sources, stepsMax }: Writing,
+  { builder, policy, documents, sources, stepsMax }: Writing,
   schema: string,
   { order, objectsOnly }: { readonly order: "any" | "schema"; readonly objectsOnly: boolean },
   source: Source,
 ): Result<ValueId, Failure> {
   const budget = stepsMax === undefined ? {} : { stepsMax };
-  const options = { ...schemaOptions(policy, order), objectsOnly, originFirst: originsOf(sources), ...budget };
+  const originFirst = originsOf(sources);
+  const options = { ...schemaOptions(policy, order), documents, objectsOnly, originFirst, ...budget };
   const relaxes = policy.relax === true && stepsMax === undefined;
   const wider = relaxes ? relaxSchema(schema, options) : ok({ text: schema, relaxed: [] });
   if (!wider.ok) return fail(refused(source, wider.failure));
@@ -246,6 +256,11 @@ function compileFailure(
     first += source.places.length;
   }
   return refused(sources[0] ?? { subject: "", param: "" }, refusal);
+}
+
+function documentFailure({ name, reason }: DocumentFault): Failure {
+  const message = `Invalid schema document '${name}': it ${reason}.`;
+  return { kind: "constraint", message, param: "tenon_documents", pointer: "", keyword: "" };
 }
 
 function refused({ subject, param, syntax }: Source, { pointer, keyword, reason, exhausted }: Refusal): Failure {

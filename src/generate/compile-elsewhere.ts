@@ -5,6 +5,7 @@ import { grammarBehind, type NativeVocabulary } from "../engine/vocabulary.ts";
 import type { Failure } from "../generation/failure.ts";
 import type { Request } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
+import type { SchemaDocument } from "../generation/schema-document.ts";
 import type { Compiled } from "./compile.ts";
 
 /** What the other thread has to know before it is asked; plain data. */
@@ -16,6 +17,7 @@ export type Setting = {
   readonly home: string;
   readonly dialect: string;
   readonly options: Pick<ConstrainContext, "callsMax" | "toolStrict" | "relaxTools">;
+  readonly documents: readonly SchemaDocument[];
 };
 
 /** One constraint to compile. */

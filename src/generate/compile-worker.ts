@@ -6,6 +6,7 @@ import { compile } from "../engine/vocabulary.ts";
 import { ok, type Result } from "../generation/result.ts";
 import { finish } from "./compile.ts";
 import type { Answered, Asked, Setting } from "./compile-elsewhere.ts";
+import { openDocuments } from "./documents.ts";
 import { readSource } from "./source.ts";
 
 declare const self: Worker;
@@ -37,10 +38,11 @@ async function prepare(setting: Setting): Promise<(asked: Asked) => Answered["re
   const { vocabulary, options } = setting;
   const source = must(await readSource(setting.model, setting.home));
   const library = must(openLibrary(setting.library));
+  const documents = must(openDocuments(setting.documents));
   const dialect = dialects.find(({ name }) => name === setting.dialect);
   if (dialect === undefined) throw new Error(`there is no dialect ${setting.dialect}`);
   return ({ request, thoughts }) => {
-    const constrained = constrain(request, { ...options, dialect, tokenizer: source.tokenizer, thoughts });
+    const constrained = constrain(request, { ...options, documents, dialect, tokenizer: source.tokenizer, thoughts });
     const compiled = finish(constrained, { compile: (ir) => compile(library, vocabulary, ir) });
     if (!compiled.ok) return compiled;
     const { grammar, ...rest } = compiled.value;

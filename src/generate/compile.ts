@@ -60,14 +60,15 @@ export function finish(
   return fail(isUndecided ? { ...failure, exhausted: true } : failure);
 }
 
-/** UTF-16 units of all schemas and grammars. */
-function charactersOf({ tools, answer }: Request): number {
+/** UTF-16 units of all schemas, grammars and documents. */
+function charactersOf({ tools, answer, documents = [] }: Request): number {
+  const given = documents.reduce((sum, { text }) => sum + text.length, 0);
   const answers =
     answer.kind === "json_schema" ? answer.schema.length : answer.kind === "grammar" ? lengthOf(answer.source) : 0;
   return tools.reduce(
     (sum, { parameters, custom }) =>
       sum + (parameters?.length ?? 0) + (custom?.format === undefined ? 0 : lengthOf(custom.format)),
-    answers,
+    given + answers,
   );
 }
 

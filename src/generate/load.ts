@@ -14,6 +14,7 @@ import { type ChatTemplate, chatTemplate, renderProbe } from "../prompt/template
 import { templateChooser } from "./choose-template.ts";
 import { compileElsewhere } from "./compile-elsewhere.ts";
 import { describeModel } from "./describe.ts";
+import { openDocuments } from "./documents.ts";
 import type { Model } from "./model.ts";
 import { loadProcessors } from "./processors.ts";
 import { type ModelSource, readSource } from "./source.ts";
@@ -30,6 +31,8 @@ export type LoadedModel = Disposable & {
 
 /** From the command line's choice to a model that can answer. The failure is a sentence for the user. */
 export async function loadModel(config: Config, libraryPath: string): Promise<Result<LoadedModel, string>> {
+  const documents = openDocuments(config.schemaDocuments);
+  if (!documents.ok) return documents;
   const processors = await loadProcessors(config.logitsProcessors);
   if (!processors.ok) return processors;
   const read = await readSource(config.model, config.home);
@@ -68,6 +71,7 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
     home,
     dialect: dialect.name,
     options: { callsMax, toolStrict, relaxTools },
+    documents: config.schemaDocuments,
   });
   return ok({
     model: {
@@ -80,7 +84,10 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
       },
       constrain: (request, prompt, stepsMax) =>
         constrain(request, {
-          ...config,
+          callsMax,
+          toolStrict,
+          relaxTools,
+          documents: documents.value,
           dialect,
           tokenizer,
           thoughts: thoughtsOf(tags, request, prompt.text),

@@ -1,5 +1,6 @@
 import type { GrammarSource } from "./grammar-source.ts";
 import type { Policy } from "./policy.ts";
+import type { SchemaDocument } from "./schema-document.ts";
 
 /**
  * The inner request: what is asked, free of any wire protocol. An api room decodes its shape into this and
@@ -44,6 +45,8 @@ export type Request = {
   /** Say with the end which tokens were read and generated. */
   readonly keepTokens?: boolean;
   readonly policy: Policy;
+  /** What references in its schemas may lead to, beside what the server has. */
+  readonly documents?: readonly SchemaDocument[];
 };
 
 export type Message =

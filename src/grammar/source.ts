@@ -5,6 +5,7 @@ import { lowerChoice } from "./choice.ts";
 import type { Embedding } from "./embedding.ts";
 import { parseGbnf } from "./gbnf/parse.ts";
 import type { IrBuilder, NodeId } from "./ir.ts";
+import type { Documents } from "./json-schema/documents.ts";
 import { lowerSchema } from "./json-schema/lower.ts";
 import type { Refusal } from "./json-schema/schema.ts";
 import { larkRules, larkStart } from "./lark/lower.ts";
@@ -22,6 +23,8 @@ export type GrammarOptions = {
   readonly controlToken: Embedding["controlToken"];
   /** Of the JSON inside. */
   readonly policy: Policy;
+  /** What its references may lead to. */
+  readonly documents: Documents;
   /** The first `origin` of the values of schemas inside. */
   readonly originFirst: number;
 };
@@ -36,12 +39,13 @@ export type LoweredGrammar = { readonly node: NodeId; readonly places: readonly 
 export function lowerGrammar(
   builder: IrBuilder,
   source: GrammarSource,
-  { tokensOf, controlToken, policy, originFirst }: GrammarOptions,
+  { tokensOf, controlToken, policy, documents, originFirst }: GrammarOptions,
 ): Result<LoweredGrammar, Refusal> {
   const places: string[] = [];
   const json: Embedding["json"] = (schema, order = "schema") => {
     const options = {
       ...schemaOptions(policy, order),
+      documents,
       objectsOnly: false,
       originFirst: originFirst + places.length,
     };

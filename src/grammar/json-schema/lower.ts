@@ -4,11 +4,11 @@ import { writeDecimal } from "../decimal.ts";
 import type { Bound, Case, IrBuilder, ValueId } from "../ir.ts";
 import { readJson } from "../json-text.ts";
 import { Cases } from "./cases.ts";
+import type { Documents } from "./documents.ts";
 import { finishArray } from "./finish-array.ts";
 import { finishObject } from "./finish-object.ts";
 import { Places } from "./places.ts";
 import { SchemaReader } from "./read.ts";
-import type { Documents } from "./references.ts";
 import type { Conjunct, Limit, Refusal } from "./schema.ts";
 import type { Shape } from "./shape.ts";
 
@@ -48,7 +48,7 @@ export type SchemaOptions = {
   readonly originFirst: number;
   /** Steps of lowering, `loweringStepsMax` by default. */
   readonly stepsMax?: number;
-  /** Further schemas that references may lead to, by address. */
+  /** Further schemas that references may lead to. */
   readonly documents?: Documents;
 };
 

@@ -4,12 +4,13 @@ import type { Language } from "../regex/language.ts";
 import { noFlags, patternLanguage } from "../regex/pattern.ts";
 import { applicatorsOf, type Parts, pathFrom, references } from "./applicators.ts";
 import { Conjuncts } from "./conjuncts.ts";
+import { type Documents, noDocuments } from "./documents.ts";
 import { type Draft, isBefore, refHidesSiblings } from "./draft.ts";
 import { decimalKey } from "./facts.ts";
 import { Fields } from "./fields.ts";
 import { formatLanguage, formats } from "./formats.ts";
 import { keywordOf, speaks } from "./keywords.ts";
-import { type Documents, References } from "./references.ts";
+import { References } from "./references.ts";
 import {
   type ArrayLayer,
   type Conjunct,
@@ -50,7 +51,7 @@ export class SchemaReader {
   constructor({ root, text }: JsonDocument, options: ReaderOptions) {
     this.closes = options.closed;
     this.#assertFormats = options.assertFormats;
-    this.#references = new References(root, text, options.documents ?? new Map());
+    this.#references = new References(root, text, options.documents ?? noDocuments);
     this.anything = this.conjunct(always, "");
   }
 

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { acceptsJson } from "../../../tests/oracle/ir-acceptor.ts";
+import type { SchemaDocument } from "../../generation/schema-document.ts";
 import { irBuilder } from "../ir.ts";
+import { type Documents, readDocuments } from "./documents.ts";
 import { lowerSchema } from "./lower.ts";
 
-const documents = new Map([
+const texts = new Map([
   [
     "http://x.test/shapes.json",
     JSON.stringify({
@@ -43,8 +45,17 @@ const documents = new Map([
       },
     }),
   ],
-  ["http://x.test/broken.json", "{"],
+  ["cities/list.json", JSON.stringify({ items: { $ref: "name.json" } })],
+  ["cities/name.json", JSON.stringify({ $id: "http://z.test/names/", $ref: "long" })],
+  ["long", JSON.stringify({ $id: "http://z.test/names/long", type: "string", minLength: 3 })],
 ]);
+const documents = given([...texts].map(([name, text]) => ({ name, text })));
+
+function given(documents: readonly SchemaDocument[]): Documents {
+  const read = readDocuments(documents);
+  if (!read.ok) throw new Error(`${read.failure.name} ${read.failure.reason}`);
+  return read.value;
+}
 
 function lower(schema: unknown) {
   const builder = irBuilder();
@@ -117,6 +128,12 @@ describe("references lead", () => {
       ['{"items":[{"a":1}]}'],
     ],
     [
+      "by a name that is no address, and from there by identifiers",
+      { $ref: "cities/list.json" },
+      ['["abc"]'],
+      ['["ab"]', "[1]"],
+    ],
+    [
       "past vocabularies that a metaschema leaves out",
       { $schema: "http://x.test/plain.json", minimum: 3, properties: { a: { type: "null" }, b: false } },
       ["1", '{"a":1}'],
@@ -132,7 +149,6 @@ describe("references lead", () => {
 
 test.each([
   ["http://x.test/none.json", "", '"http://x.test/none.json" leads to no schema that is given'],
-  ["http://x.test/broken.json", "", '"http://x.test/broken.json" leads to no schema that is given'],
   ["http://x.test/shapes.json#nowhere", "", '"http://x.test/shapes.json#nowhere" leads to no schema that is given'],
 ])("%s is refused", (reference, pointer, reason) => {
   expect<unknown>(lower({ $ref: reference })).toEqual({ pointer, keyword: "$ref", reason });
@@ -143,4 +159,33 @@ test("what is refused inside a document has its address before the pointer", () 
     pointer: "http://x.test/shapes.json#/$defs/bad",
     keyword: "pattern",
   });
+});
+
+test.each<[documents: readonly SchemaDocument[], fault: string]>([
+  [[{ name: "a", text: "{" }], "a: is no JSON: a key was expected, line 1 column 2"],
+  [[{ name: "a", text: "3" }], "a: is no schema"],
+  [[{ name: "a", text: '{"type":"null","type":"string"}' }], "a: is no JSON: "],
+  [[{ name: "a#b", text: "{}" }], "a#b: has a name that is no URI without a fragment"],
+  [[{ name: "http://", text: "{}" }], "http://: has a name that is no URI without a fragment"],
+  [
+    [
+      { name: "a", text: '{"$id":"http://x.test/a"}' },
+      { name: "b", text: '{"$id":"http://x.test/a#"}' },
+    ],
+    "b: has the address of 'a'",
+  ],
+])("%j cannot be given", (documents, fault) => {
+  const read = readDocuments(documents);
+  expect(read.ok ? "" : `${read.failure.name}: ${read.failure.reason}`).toStartWith(fault);
+});
+
+test("what is given first is found before what lies further out, by its alias as well", () => {
+  const outer = given([
+    { name: "a", alias: "file:///a", text: "true" },
+    { name: "b", text: "true" },
+  ]);
+  const both = readDocuments([{ name: "a", text: "false" }], outer);
+  if (!both.ok) throw new Error(both.failure.reason);
+  const found = ["tenon-schema:/a", "file:///a", "tenon-schema:/b"].map((address) => both.value.find(address)?.json);
+  expect(found).toMatchObject([{ value: false }, { value: true }, { value: true }]);
 });

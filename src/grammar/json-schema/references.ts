@@ -1,14 +1,11 @@
-import { schemaCharactersMax, schemaDepthMax } from "../../limits.ts";
-import { child, type JsonText, pointerTo, pointerTokens, readJson } from "../json-text.ts";
+import { child, type JsonText, pointerTo, pointerTokens } from "../json-text.ts";
+import { type Documents, nameless, refersDynamically } from "./documents.ts";
 import { type Draft, draftNamed, newestDraft, refHidesSiblings, schemaNamed } from "./draft.ts";
 import { keywordOf } from "./keywords.ts";
 import type { Scope } from "./schema.ts";
 
-/** A schema and the RFC 6901 pointer of its place in the document; in another document after that one's address and `#`. */
+/** A schema and the RFC 6901 pointer of its place in the document; in another document after that one's name and `#`. */
 export type Place = { readonly json: JsonText; readonly pointer: string };
-
-/** The texts of further documents, by address. */
-export type Documents = ReadonlyMap<string, string>;
 
 /** A schema with an identifier, or a document: against its address the references inside it resolve. */
 type Resource = {
@@ -35,9 +32,9 @@ export class References {
 
   constructor(root: JsonText, text: string, documents: Documents) {
     this.#documents = documents;
-    this.isDynamic = [text, ...documents.values()].some((one) => /"\$(dynamic|recursive)Ref"/.test(one));
-    // Any base will do for a document without identifier, as long as no author can write it.
-    this.#root = resourceAt("tenon-schema:/", { json: root, pointer: "" }, this.#dialect(root, newestDraft));
+    const leaves = documents.isDynamic && text.includes("$ref");
+    this.isDynamic = leaves || refersDynamically(text);
+    this.#root = resourceAt(nameless, { json: root, pointer: "" }, this.#dialect(root, newestDraft));
     if (this.isDynamic) this.#index();
   }
 
@@ -91,11 +88,11 @@ export class References {
     const known = this.#resources.get(base);
     // A document with an identifier of its own is found by both addresses.
     if (known !== undefined) return this.#resourceOf.get(known.root.json) ?? known;
-    const text = this.#documents.get(base) ?? this.#documents.get(`${base}#`);
-    const json = text === undefined ? undefined : readDocument(text);
-    if (json === undefined) return undefined;
+    const document = this.#documents.find(base);
+    if (document === undefined) return undefined;
+    const { name, json } = document;
     const draft = this.#dialect(json, from.draft ?? newestDraft);
-    const opened = resourceAt(base, { json, pointer: `${base}#` }, draft);
+    const opened = resourceAt(base, { json, pointer: `${name}#` }, draft);
     this.#resources.set(base, opened);
     this.#add(opened.root, opened);
     return this.#resourceOf.get(json) ?? opened;
@@ -107,8 +104,7 @@ export class References {
     if (named === undefined) return outer;
     const draft = draftNamed(named);
     if (draft !== undefined) return draft === "old" ? undefined : draft;
-    const text = this.#documents.get(named) ?? this.#documents.get(named.replace(/#$/, ""));
-    const metaschema = text === undefined ? undefined : readDocument(text);
+    const metaschema = this.#documents.find(named.replace(/#$/, ""))?.json;
     if (metaschema?.kind !== "object") return outer;
     const base = draftNamed(schemaNamed(metaschema) ?? "");
     const listed = metaschema.entries.get("$vocabulary");
@@ -187,12 +183,6 @@ export class References {
 
 function resourceAt(base: string, root: Place, draft: Draft | undefined): Resource {
   return { base, root, draft, anchors: new Map(), dynamicAnchors: new Map() };
-}
-
-function readDocument(text: string): JsonText | undefined {
-  const bounds = { charactersMax: schemaCharactersMax, depthMax: schemaDepthMax, duplicateKeys: "refuse" } as const;
-  const read = readJson(text, bounds);
-  return read.ok ? read.value.root : undefined;
 }
 
 /** Whether the root of a resource says that it may be extended: 2019-09's `$recursiveAnchor`. */

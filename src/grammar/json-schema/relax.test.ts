@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import Ajv from "ajv/dist/2020";
 import { defaultPolicy } from "../../generation/policy.ts";
 import { schemaOptions } from "../policy.ts";
+import { readDocuments } from "./documents.ts";
 import { relaxSchema } from "./relax.ts";
 
 const options = { ...schemaOptions(defaultPolicy, "any"), objectsOnly: false, originFirst: 0 };
@@ -64,6 +65,22 @@ const instances: unknown[] = [
   ...texts.flatMap((text) => [[text], [text, "aba"], [text, 1]]),
   ...texts.flatMap((text) => [{ a: text }, { b: text }, { a: text, b: "aba" }, { aba: text }, { a: 1, c: text }]),
 ];
+
+test("a document is not changed, and may want less where the schema wants more", () => {
+  const given = readDocuments([
+    { name: "bad", text: JSON.stringify(bad) },
+    { name: "not", text: JSON.stringify({ not: { $ref: "urn:root#/$defs/x" } }) },
+  ]);
+  if (!given.ok) throw new Error(given.failure.reason);
+  for (const schema of [
+    { items: { $ref: "bad" } },
+    { $id: "urn:root", $defs: { x: bad }, allOf: [{ $ref: "tenon-schema:/not" }] },
+  ]) {
+    const relaxed = relaxSchema(JSON.stringify(schema), { ...options, documents: given.value });
+    if (!relaxed.ok) throw new Error(relaxed.failure.reason);
+    expect([JSON.parse(relaxed.value.text), relaxed.value.relaxed]).toEqual([open, [""]]);
+  }
+});
 
 test("under the closed policy, too, what stands beside keeps its keys", () => {
   const beside = {

@@ -20,7 +20,7 @@ export function relaxSchema(
   for (;;) {
     const tried = lowerSchema(irBuilder(), current, options);
     if (tried.ok) return ok({ text: current, relaxed });
-    const place = placeOf(current, tried.failure);
+    const place = placeOf(current, tried.failure, options.documents?.texts ?? []);
     if (place === undefined || relaxed.length === relaxationsMax) return fail(tried.failure);
     current = applyEdits(current, modify(current, [...place.path], place.becomes, {}));
     relaxed.push(place.path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""));
@@ -34,16 +34,16 @@ type Place = { readonly path: JSONPath; readonly becomes: typeof anything | unde
 const anything = { additionalProperties: true };
 
 /** Where to widen so that a refusal goes away; undefined where nothing can be taken out. */
-function placeOf(text: string, { pointer, keyword }: Refusal): Place | undefined {
+function placeOf(text: string, { pointer, keyword }: Refusal, documents: readonly string[]): Place | undefined {
   const bounds = { charactersMax: schemaCharactersMax, depthMax: schemaDepthMax, duplicateKeys: "refuse" } as const;
   const json = readJson(text, bounds);
-  const tokens = pointerTokens(pointer);
-  if (!json.ok || tokens === undefined || keyword === "") return undefined;
+  if (!json.ok || keyword === "") return undefined;
   const { root } = json.value;
-  // What a reference leads to may be wanted wider in one place and narrower in another.
-  if (/"\$(ref|dynamicRef|recursiveRef)"/.test(text) && narrowing.some((name) => text.includes(`"${name}"`))) {
-    return { path: [], becomes: anything };
-  }
+  // What a reference leads to may be wanted wider in one place and narrower in another, and a document is not ours to change.
+  const tokens = pointerTokens(pointer);
+  const refers = /"\$(ref|dynamicRef|recursiveRef)"/.test(text);
+  const narrows = (one: string) => narrowing.some((name) => one.includes(`"${name}"`));
+  if (tokens === undefined || (refers && [text, ...documents].some(narrows))) return { path: [], becomes: anything };
   const walked = walk(root, tokens);
   if (walked === undefined) return undefined;
   const { path, narrowed } = walked;
