@@ -12,6 +12,8 @@ pub const scheduler = struct {
     pub const chunk_alone_tokens = 256;
     /// The same while others are decoding: their streams stall for no longer than this takes.
     pub const chunk_shared_tokens = 64;
+    /// The same of a prompt whose tokens are scored: each needs a row of logits, 32 MiB of them at 262,144 tokens.
+    pub const chunk_scored_tokens = 32;
     /// Bytes of the event ring: two seconds of sixteen fast streams with log-probabilities.
     pub const ring_bytes = 1 << 20;
     /// Payload bytes of one event; longer text is sent in pieces.
@@ -45,6 +47,7 @@ pub const scheduler = struct {
         std.debug.assert(std.math.isPowerOfTwo(queue_requests));
         std.debug.assert(std.math.isPowerOfTwo(ring_bytes));
         std.debug.assert(message_bytes <= event_payload_bytes);
+        std.debug.assert(chunk_scored_tokens <= model.outputs_max);
         // The largest record has to fit the ring many times over, or a slow reader would stop everybody.
         std.debug.assert(event_payload_bytes * 64 <= ring_bytes);
         // JavaScript's longest view is under 4 GiB.
@@ -109,6 +112,9 @@ pub const model = struct {
     /// Tokens computed in one pass; a longer prompt takes several. Bounds the activations in memory: at this size weights are read
     /// often enough per pass that more would not be faster.
     pub const pass_rows_max = 512;
+    /// Tokens of a text where each sees all others, so that they are computed in one pass: what the longest published embedding models are
+    /// trained for. Only what a text fills takes memory.
+    pub const uncausal_rows_max = 8192;
     /// Rows up to which every thread does the small work (norms, conversion) for itself rather than meet the others for a share.
     pub const replicated_rows_max = 4;
     /// Rows of queries that one unit of attention works on: with its outputs of 256 elements each they stay in the first caches.
@@ -126,6 +132,10 @@ pub const model = struct {
     pub const spin_pauses_max = 2000;
     pub const spin_pauses_min = 50;
     pub const threads_max = engine.threads;
+
+    comptime {
+        std.debug.assert(pass_rows_max <= uncausal_rows_max);
+    }
 };
 
 pub const vocabulary = struct {

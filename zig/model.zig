@@ -18,6 +18,9 @@ const Take = @import("model/take.zig").Take;
 const Team = @import("model/team.zig").Team;
 
 pub const Diagnostic = @import("model/diagnostic.zig").Diagnostic;
+pub const Pool = @import("model/pool.zig").Pool;
+/// For tests.
+pub const RandomModel = @import("model/random_model.zig").RandomModel;
 pub const Sequence = cache.Sequence;
 /// Nanoseconds of the monotonic clock.
 pub const now = @import("model/team.zig").now;
@@ -40,6 +43,8 @@ pub const Item = struct {
     /// f32 (outputs, vocabulary_count), for the last tokens; null when nobody asks.
     logits: ?[*]f32,
     outputs: u32 = 1,
+    /// Takes the hidden states of the tokens.
+    pool: ?*Pool = null,
 };
 
 pub const Model = struct {
@@ -90,7 +95,7 @@ pub const Model = struct {
         model.cache = .init(gpa, model.cpu.shape, options.cache_bytes);
         model.repack();
         model.vocabulary_count = manifest.vocabulary;
-        model.context_max = manifest.context_max;
+        model.context_max = manifest.contextMax();
         return model;
     }
 
@@ -124,6 +129,27 @@ pub const Model = struct {
         return reference.logits(gpa, &model.weights, &model.manifest, tokens, first);
     }
 
+    /// The vector of a text, (embedding), by the same reference; of an embedding model.
+    pub fn referenceEmbedding(model: *Model, gpa: std.mem.Allocator, tokens: []const u32, diagnostic: *Diagnostic) weights.Error![]f64 {
+        model.weights.diagnostic = diagnostic;
+        return reference.embedding(gpa, &model.weights, &model.manifest, tokens);
+    }
+
+    /// Whether it is an embedding model.
+    pub fn embeds(model: *const Model) bool {
+        return model.manifest.pooling != .none;
+    }
+
+    /// Whether no token sees one after it.
+    pub fn isCausal(model: *const Model) bool {
+        return model.manifest.causal;
+    }
+
+    /// A vector to be, for the hidden states of one sequence. Of an embedding model.
+    pub fn poolCreate(model: *const Model, gpa: std.mem.Allocator) error{OutOfMemory}!Pool {
+        return .init(gpa, model.manifest.pooling, model.manifest.embedding);
+    }
+
     /// Bytes of keys and values that sequences hold.
     pub fn cacheBytes(model: *const Model) usize {
         return model.cache.bytes();
@@ -133,7 +159,8 @@ pub const Model = struct {
 
     /// Appends each item's tokens to its sequence, all items in one pass (or several, when there are very many tokens), and writes the logits that are
     /// asked for. After an error all sequences are as before. A token's results depend on its sequence only, not on what it
-    /// is computed together with. `cancel` is looked at between layers.
+    /// is computed together with. `cancel` is looked at between layers. Where the model is not causal, an item is all of its sequence. A pool is of no use
+    /// after an error.
     pub fn forward(model: *Model, items: []const Item, cancel: *const std.atomic.Value(bool)) ForwardError!void {
         std.debug.assert(items.len > 0 and items.len <= limits.items_max);
         var longest: u32 = 0;
@@ -142,13 +169,14 @@ pub const Model = struct {
             std.debug.assert(item.outputs > 0 and item.tokens.len >= item.outputs);
             for (item.tokens) |token| std.debug.assert(token < model.vocabulary_count);
             if (item.tokens.len > model.context_max - item.sequence.len) return error.ContextFull;
+            std.debug.assert(model.manifest.causal or item.sequence.len == 0);
             const len = item.sequence.len + @as(u32, @intCast(item.tokens.len));
             try item.sequence.reserve(len);
             longest = @max(longest, len);
         }
         for (&model.angles) |*angles| try angles.extend(model.gpa, longest);
 
-        var rest: Rest = .{ .items = items, .vocabulary = model.vocabulary_count };
+        var rest: Rest = .{ .items = items, .vocabulary = model.vocabulary_count, .manifest = &model.manifest };
         var pass: Pass = undefined;
         while (rest.take(&pass)) try model.runPass(&pass, cancel);
         for (items) |item| item.sequence.len += @intCast(item.tokens.len);
@@ -160,6 +188,10 @@ pub const Model = struct {
             inline else => |*graph| model.cpu.run(graph, &step, model.team.size(), cancel),
         };
         if (!is_complete) return error.Cancelled;
+        const width = model.manifest.embedding;
+        for (step.spans) |*span| if (span.pool) |pool| {
+            for (span.row..span.row + span.count) |row| pool.add(model.cpu.product[row * width ..][0..width]);
+        };
     }
 
     /// Writes the layout that the kernels read, on all threads.
@@ -194,7 +226,7 @@ const Graph = union(enum) { llama: Llama, qwen2: Qwen2, gemma3: Gemma3 };
 
 /// The rows of one run of the graph.
 const Pass = struct {
-    tokens: [limits.pass_rows_max]u32,
+    tokens: [limits.uncausal_rows_max]u32,
     rows: u32,
     spans: [limits.items_max]backend.Span,
     spans_count: u32,
@@ -214,6 +246,7 @@ const Pass = struct {
 const Rest = struct {
     items: []const Item,
     vocabulary: u32,
+    manifest: *const Manifest,
     /// Tokens of the first item that are computed.
     done: u32 = 0,
 
@@ -222,12 +255,21 @@ const Rest = struct {
         pass.rows = 0;
         pass.spans_count = 0;
         pass.outputs_count = 0;
-        while (rest.items.len > 0 and pass.rows < limits.pass_rows_max) {
+        const rows_max = rest.manifest.passRowsMax();
+        while (rest.items.len > 0 and pass.rows < rows_max) {
             const item = &rest.items[0];
             const left = item.tokens[rest.done..];
-            const count: u32 = @intCast(@min(left.len, limits.pass_rows_max - pass.rows));
+            const count: u32 = @intCast(@min(left.len, rows_max - pass.rows));
+            // What every token sees is computed with it; a pass of its own has room for it.
+            if (!rest.manifest.causal and count < left.len) break;
             @memcpy(pass.tokens[pass.rows..][0..count], left[0..count]);
-            pass.spans[pass.spans_count] = .{ .sequence = item.sequence, .row = pass.rows, .count = count, .position = item.sequence.len + rest.done };
+            pass.spans[pass.spans_count] = .{
+                .sequence = item.sequence,
+                .row = pass.rows,
+                .count = count,
+                .position = item.sequence.len + rest.done,
+                .pool = item.pool,
+            };
             pass.spans_count += 1;
             pass.rows += count;
             rest.done += count;
@@ -261,5 +303,6 @@ test {
     _ = @import("model/cpu.zig");
     _ = @import("model/graph_test.zig");
     _ = @import("model/manifest.zig");
+    _ = @import("model/pool.zig");
     _ = @import("model/team.zig");
 }

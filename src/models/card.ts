@@ -59,6 +59,10 @@ export type Manifest = {
   readonly logits_softcap: number;
   /** Multiplies token embeddings. */
   readonly embedding_scale: number;
+  /** False: each token sees all others, also those after it. */
+  readonly causal: boolean;
+  /** How an embedding model makes one vector of a text: the mean of all hidden states, or that of the first or last token. */
+  readonly pooling: "none" | "mean" | "cls" | "last";
   readonly tensors: readonly Tensor[];
 };
 

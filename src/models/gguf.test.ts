@@ -65,6 +65,8 @@ describe("hyper-parameters", () => {
       attention_softcap: 0,
       logits_softcap: 0,
       embedding_scale: 1,
+      causal: true,
+      pooling: "none",
     });
     expect(files).toEqual([card.value.path]);
     expect(read).toHaveLength(tensors.length);
@@ -102,6 +104,36 @@ describe("hyper-parameters", () => {
     expect(rope.factor).toBe(4);
     expect(rope.original_context).toBe(16);
     expect(rope.attention_factor).toBeCloseTo(1 + 0.1 * Math.log(4), 12);
+  });
+
+  test.each([
+    [{}, { causal: true, pooling: "none" }],
+    [{ pooling_type: 1 }, { causal: true, pooling: "mean" }],
+    [
+      { pooling_type: 2, causal: false },
+      { causal: false, pooling: "cls" },
+    ],
+    [
+      { pooling_type: 3, causal: true },
+      { causal: true, pooling: "last" },
+    ],
+    [{ pooling_type: 4 }, "ranks texts, which is not supported"],
+    [{ pooling_type: 5 }, "has the pooling 5, which is not known"],
+    [{ causal: false }, "reads texts in both directions and has no pooling, which is not supported"],
+  ] as const)("of a qwen2 with %j", (given: { pooling_type?: number; causal?: boolean }, expected) => {
+    const { metadata, tensors } = tinyModel("qwen2");
+    const { pooling_type, causal } = given;
+    const card = cardOf(
+      {
+        ...metadata,
+        ...(pooling_type === undefined ? {} : { "qwen2.pooling_type": { type: "u32", value: pooling_type } }),
+        ...(causal === undefined ? {} : { "qwen2.attention.causal": { type: "bool", value: Number(causal) } }),
+      },
+      tensors,
+    );
+    expect(card.ok).toBe(typeof expected !== "string");
+    if (card.ok) expect<object>(card.value.manifest).toMatchObject(Object(expected));
+    else expect(card.failure.message).toEndWith(String(expected));
   });
 
   test("a factor without a type is linear scaling", () => {

@@ -122,8 +122,24 @@ function hyperParameters(
     attention_softcap: keys.number(at("attn_logit_softcapping"), 0),
     logits_softcap: keys.number(at("final_logit_softcapping"), 0),
     embedding_scale: gemma ? Math.sqrt(embedding) : 1,
+    ...poolingParameters(architecture, keys),
   };
 }
+
+/** Numbers as llama.cpp has them (llama_pooling_type). A model without a pooling answers, one with it embeds. */
+function poolingParameters(architecture: Manifest["architecture"], keys: Keys): Pick<Manifest, "causal" | "pooling"> {
+  const number = keys.count(`${architecture}.pooling_type`, 0);
+  const pooling = poolings[number];
+  const causal = keys.flag(`${architecture}.attention.causal`, true);
+  if (pooling === undefined) {
+    keys.refuse(number === 4 ? "ranks texts, which is not supported" : `has the pooling ${number}, which is not known`);
+  } else if (!causal && pooling === "none") {
+    keys.refuse("reads texts in both directions and has no pooling, which is not supported");
+  }
+  return { causal, pooling: pooling ?? "none" };
+}
+
+const poolings = ["none", "mean", "cls", "last"] as const;
 
 function ropeParameters(
   architecture: Manifest["architecture"],

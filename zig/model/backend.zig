@@ -7,6 +7,7 @@
 const std = @import("std");
 const kernels = @import("../kernels.zig");
 const Sequence = @import("cache.zig").Sequence;
+const Pool = @import("pool.zig").Pool;
 const Matrix = kernels.Matrix;
 
 /// What one run of a graph computes. Rows are tokens; those of a sequence follow each other.
@@ -14,10 +15,15 @@ pub const Step = struct {
     tokens: []const u32,
     spans: []const Span,
     outputs: []const Output,
+
+    pub fn hasPools(step: *const Step) bool {
+        for (step.spans) |*span| if (span.pool != null) return true;
+        return false;
+    }
 };
 
 /// The rows of one sequence, which has room for them.
-pub const Span = struct { sequence: *Sequence, row: u32, count: u32, position: u32 };
+pub const Span = struct { sequence: *Sequence, row: u32, count: u32, position: u32, pool: ?*Pool };
 
 /// A row whose logits are wanted, f32 (vocabulary). Ordered by row.
 pub const Output = struct { row: u32, logits: [*]f32 };
@@ -48,7 +54,8 @@ pub fn check(comptime Backend: type) void {
         .{ "embed", fn (*Backend, *const Matrix, f32) void },
         // queries = scaled, rotated; keys and values of `layer` into the cache; from the residual under RMS norm
         .{ "project", fn (*Backend, u32, []const f32, *const Projections, Rotation) void },
-        // attention = softmax over the tokens that a row sees, the last `window` of them (0: all)
+        // attention = softmax over the tokens that a row sees: up to itself, or all where the model is not causal, of those before it the
+        // last `window` (0: all)
         .{ "attend", fn (*Backend, u32, u32) void },
         // product = matrix × source
         .{ "multiply", fn (*Backend, *const Matrix, Source) void },
@@ -56,6 +63,8 @@ pub fn check(comptime Backend: type) void {
         .{ "add", fn (*Backend, ?[]const f32) void },
         // hidden = act(gate × x) * (up × x), x the residual under RMS norm
         .{ "gate", fn (*Backend, []const f32, *const Matrix, *const Matrix, Gate) void },
+        // product = x, the residual under RMS norm, where a span of the step is pooled
+        .{ "states", fn (*Backend, []const f32) void },
         // logits = cap(matrix × x), x the residual of the output rows under RMS norm
         .{ "logits", fn (*Backend, []const f32, *const Matrix) void },
     };

@@ -37,7 +37,7 @@ pub const Cpu = struct {
         angles: *const [2]rope.Angles,
         team: *Team,
     ) error{OutOfMemory}!Cpu {
-        const rows = limits.pass_rows_max;
+        const rows = manifest.passRowsMax();
         const mixed = manifest.heads * manifest.value_length;
         const widest = @max(manifest.embedding, mixed, manifest.feed_forward);
         const shape: cache.Shape = .{
@@ -85,7 +85,7 @@ pub const Cpu = struct {
 
     /// Runs `graph` over the step; false when `cancel` was seen before its end.
     pub fn run(cpu: *Cpu, graph: anytype, step: *const Step, lanes: u32, cancel: *const std.atomic.Value(bool)) bool {
-        std.debug.assert(step.tokens.len <= limits.pass_rows_max and step.outputs.len <= limits.outputs_max);
+        std.debug.assert(step.tokens.len <= cpu.manifest.passRowsMax() and step.outputs.len <= limits.outputs_max);
         const Run = struct {
             cpu: *Cpu,
             graph: @TypeOf(graph),
@@ -336,14 +336,15 @@ pub const Lane = struct {
 
         const position = span.position + unit.query;
         const begin = seenFrom(position, unit.window);
-        const end = position + unit.queries;
+        const len = span.position + span.count;
+        const end = if (manifest.causal) position + unit.queries else len;
         for (begin / cache.page_tokens..divCeil(end, cache.page_tokens)) |index| {
             const base: u32 = @intCast(index * cache.page_tokens);
             for (0..unit.queries) |i| {
                 const own: u32 = position + @as(u32, @intCast(i));
                 const visible: kernels.VisibleTokens = .{
                     .begin = seenFrom(own, unit.window) -| base,
-                    .end = @min((own + 1) -| base, cache.page_tokens),
+                    .end = @min((if (manifest.causal) own + 1 else len) -| base, cache.page_tokens),
                 };
                 @memset(lane.visible[i * unit.heads ..][0..unit.heads], visible);
             }
@@ -427,6 +428,17 @@ pub const Lane = struct {
             }
         }
         lane.meet();
+    }
+
+    pub fn states(lane: *Lane, norm: []const f32) void {
+        const cpu = lane.cpu;
+        if (!cpu.step.hasPools()) return;
+        const width = cpu.manifest.embedding;
+        // Where every lane has all rows, each norms some of them for all; else its own.
+        const share = lane.shareOf(lane.rowCount());
+        for (share.begin..share.end) |row|
+            cpu.kernels.rmsNorm(lane.residualRow(row), norm.ptr, cpu.manifest.norm_epsilon, cpu.product.ptr + row * width, width);
+        // Whoever reads them waits for the end of the run.
     }
 
     pub fn logits(lane: *Lane, norm: []const f32, matrix: *const Matrix) void {
@@ -531,9 +543,14 @@ pub const Lane = struct {
     }
 
     /// The rows whose small work is this lane's.
-    fn ownRows(lane: *const Lane) struct { begin: usize, end: usize } {
+    fn ownRows(lane: *const Lane) Rows {
         const rows: usize = lane.rowCount();
-        if (lane.isReplicated()) return .{ .begin = 0, .end = rows };
+        return if (lane.isReplicated()) .{ .begin = 0, .end = rows } else lane.shareOf(rows);
+    }
+
+    const Rows = struct { begin: usize, end: usize };
+
+    fn shareOf(lane: *const Lane, rows: usize) Rows {
         const lanes = lane.cpu.team.active();
         return .{ .begin = rows * lane.index / lanes, .end = rows * (lane.index + 1) / lanes };
     }

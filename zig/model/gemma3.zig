@@ -66,6 +66,7 @@ pub const Gemma3 = struct {
             b.multiply(&layer.down, .hidden);
             b.add(layer.feed_forward_post_norm);
         }
+        b.states(model.output_norm);
         b.logits(model.output_norm, &model.output);
     }
 };

@@ -6,43 +6,9 @@ const models = @import("../model.zig");
 const manifests = @import("manifest.zig");
 const Manifest = manifests.Manifest;
 const RandomModel = @import("random_model.zig").RandomModel;
+const odd = RandomModel.odd;
 
 const gpa = std.testing.allocator;
-
-/// Sizes that are multiples of nothing.
-const odd: Manifest = .{
-    .architecture = .llama,
-    .files = &.{},
-    .context_max = 700,
-    .vocabulary = 53,
-    .layers = 3,
-    .embedding = 44,
-    .feed_forward = 70,
-    .heads = 6,
-    .heads_kv = 2,
-    .key_length = 10,
-    .value_length = 7,
-    .norm_epsilon = 1e-5,
-    .rope = .{
-        .dimensions = 6,
-        .pairing = .adjacent,
-        .base = 500,
-        .base_local = 500,
-        .scaling = .none,
-        .factor = 1,
-        .original_context = 0,
-        .attention_factor = 1,
-        .beta_fast = 32,
-        .beta_slow = 1,
-    },
-    .window = 0,
-    .window_pattern = 1,
-    .attention_scale = 0.3,
-    .attention_softcap = 0,
-    .logits_softcap = 0,
-    .embedding_scale = 1,
-    .tensors = &.{},
-};
 
 /// Sizes that quantised blocks need.
 const even = blk: {
@@ -87,6 +53,13 @@ fn capped(comptime base: Manifest) Manifest {
     shape.window = 40;
     shape.attention_softcap = 2;
     shape.logits_softcap = 3;
+    return shape;
+}
+
+fn embedder(comptime base: Manifest, comptime pooling: manifests.Pooling, comptime causal: bool) Manifest {
+    var shape = base;
+    shape.pooling = pooling;
+    shape.causal = causal;
     return shape;
 }
 
@@ -220,6 +193,98 @@ test "logits do not depend on threads, chunks or company" {
             two.truncate(20);
             try model.forward(&.{.{ .sequence = two, .tokens = short[20..], .logits = &b }}, &never);
             try std.testing.expectEqualSlices(f32, &expected_short, &b);
+        }
+    }
+}
+
+/// Of texts of these lengths: one token, rows that every thread has, a window and a page and more of them, more than a pass where one is enough.
+const text_lengths = [_]u32{ 1, 3, 20, 75 };
+
+const embedders = [_]Case{
+    .{ .name = "llama, mean", .shape = embedder(odd, .mean, true), .tolerance = 2e-3 },
+    .{ .name = "llama, first token, both directions", .shape = embedder(odd, .cls, false), .tolerance = 2e-3 },
+    .{ .name = "qwen2, last token", .shape = embedder(qwen(odd), .last, true), .tolerance = 2e-3 },
+    .{ .name = "gemma3, mean, both directions, windows", .shape = embedder(gemma(odd), .mean, false), .tolerance = 2e-3 },
+    .{ .name = "llama, mean, both directions, a window and caps", .shape = embedder(capped(odd), .mean, false), .tolerance = 2e-3 },
+    .{ .name = "qwen2, Q4_K_M, both directions", .shape = embedder(qwen(even), .mean, false), .options = .{ .formats = &.{ .q5_0, .q4_k, .q6_k } }, .tolerance = 0.1 },
+};
+
+/// The vector of `tokens`, which come in `chunks` (the rest in one).
+fn vectorOf(model: *models.Model, tokens: []const u32, chunks: []const u32, out: []f32) !void {
+    const sequence = try model.sequenceCreate();
+    defer model.sequenceDestroy(sequence);
+    var pool = try model.poolCreate(gpa);
+    defer pool.deinit(gpa);
+    var rest = tokens;
+    for (chunks) |chunk| {
+        try model.forward(&.{.{ .sequence = sequence, .tokens = rest[0..chunk], .logits = null, .pool = &pool }}, &never);
+        rest = rest[chunk..];
+    }
+    try model.forward(&.{.{ .sequence = sequence, .tokens = rest, .logits = null, .pool = &pool }}, &never);
+    pool.write(out);
+}
+
+test "the vector of a text is its reference's" {
+    for (embedders) |case| for (std.enums.values(kernels.Level)) |level| {
+        var random: RandomModel = try .create(gpa, case.shape, case.options);
+        defer random.destroy();
+        const model = try load(&random, .{ .threads = 2, .kernels = kernels.forLevel(level) orelse continue });
+        defer model.destroy();
+        const tokens = randomTokens(text_lengths[text_lengths.len - 1], model.vocabulary_count, 11);
+        for (text_lengths) |length| {
+            var diagnostic: models.Diagnostic = .{};
+            const truth = try model.referenceEmbedding(gpa, tokens[0..length], &diagnostic);
+            defer gpa.free(truth);
+            var vector: [256]f32 = undefined;
+            try vectorOf(model, tokens[0..length], &.{}, vector[0..truth.len]);
+            var distance: f64 = 0;
+            for (truth, vector[0..truth.len]) |a, b| distance += (a - b) * (a - b);
+            if (@sqrt(distance) <= case.tolerance) continue;
+            std.debug.print("{s}, {t}, {d} tokens: a distance of {d}\n", .{ case.name, level, length, @sqrt(distance) });
+            return error.TestUnexpectedResult;
+        }
+    };
+}
+
+test "a vector does not depend on threads, chunks or company" {
+    for (embedders) |case| {
+        var random: RandomModel = try .create(gpa, case.shape, case.options);
+        defer random.destroy();
+        const long = randomTokens(limits.pass_rows_max + 40, case.shape.vocabulary, 8);
+        const short = randomTokens(170, case.shape.vocabulary, 9);
+        const width = case.shape.embedding;
+        var expected: [2][256]f32 = undefined;
+        for ([_]u32{ 1, 2, 3 }) |threads| {
+            const model = try load(&random, .{ .threads = threads });
+            defer model.destroy();
+            if (threads == 1) {
+                try vectorOf(model, &long, &.{}, expected[0][0..width]);
+                try vectorOf(model, &short, &.{}, expected[1][0..width]);
+            }
+            var vector: [256]f32 = undefined;
+            if (case.shape.causal) {
+                try vectorOf(model, &long, &.{ 1, 2, 40, 300 }, vector[0..width]);
+                try std.testing.expectEqualSlices(f32, expected[0][0..width], vector[0..width]);
+            }
+            // Together they have more tokens than a pass.
+            var pools: [2]models.Pool = undefined;
+            var sequences: [2]*models.Sequence = undefined;
+            for (&pools, &sequences) |*pool, *sequence| {
+                pool.* = try model.poolCreate(gpa);
+                sequence.* = try model.sequenceCreate();
+            }
+            defer for (&pools, sequences) |*pool, sequence| {
+                pool.deinit(gpa);
+                model.sequenceDestroy(sequence);
+            };
+            try model.forward(&.{
+                .{ .sequence = sequences[1], .tokens = &short, .logits = null, .pool = &pools[1] },
+                .{ .sequence = sequences[0], .tokens = &long, .logits = null, .pool = &pools[0] },
+            }, &never);
+            for (&pools, &expected) |*pool, *each| {
+                pool.write(vector[0..width]);
+                try std.testing.expectEqualSlices(f32, each[0..width], vector[0..width]);
+            }
         }
     }
 }

@@ -66,6 +66,7 @@ pub fn Graph(comptime parts: takes.TakeLayer.Parts) type {
                 b.multiply(&layer.down, .hidden);
                 b.add(null);
             }
+            b.states(model.output_norm);
             b.logits(model.output_norm, &model.output);
         }
     };

@@ -24,6 +24,8 @@ pub const Manifest = struct {
     attention_softcap: f32,
     logits_softcap: f32,
     embedding_scale: f32,
+    causal: bool,
+    pooling: Pooling,
     tensors: []const Tensor,
 
     /// Reads and checks a manifest. What it points to lives in `arena`, or is `json` itself.
@@ -75,11 +77,22 @@ pub const Manifest = struct {
         for (positive) |number| {
             if (!(number[1] > 0)) return number[0];
         }
+        if (!self.causal and self.pooling == .none) return "a model that is not causal needs a pooling";
         if (!(self.attention_softcap >= 0)) return "attention_softcap must not be negative";
         if (!(self.logits_softcap >= 0)) return "logits_softcap must not be negative";
         if (self.rope.scaling == .yarn and (self.rope.original_context == 0 or !(self.rope.beta_fast > 0) or !(self.rope.beta_slow > 0)))
             return "yarn needs original_context, beta_fast and beta_slow";
         return null;
+    }
+
+    /// Tokens of a sequence. Where each token sees all others they are computed together, in one pass.
+    pub fn contextMax(self: *const Manifest) u32 {
+        return if (self.causal) self.context_max else @min(self.context_max, limits.model.uncausal_rows_max);
+    }
+
+    /// Rows of a pass at most.
+    pub fn passRowsMax(self: *const Manifest) u32 {
+        return if (self.causal) limits.model.pass_rows_max else self.contextMax();
     }
 
     pub fn isWindowed(self: *const Manifest, layer: u32) bool {
@@ -88,6 +101,9 @@ pub const Manifest = struct {
 };
 
 pub const Architecture = enum { llama, qwen2, gemma3 };
+
+/// What becomes of the hidden states of an embedding model, the mean of all or that of one token; none with every other model.
+pub const Pooling = enum { none, mean, cls, last };
 
 pub const Rope = struct {
     dimensions: u32,
@@ -118,6 +134,7 @@ const example =
     \\  "rope": { "dimensions": 2, "pairing": "adjacent", "base": 10000, "base_local": 10000, "scaling": "none", "factor": 1,
     \\            "original_context": 0, "attention_factor": 1, "beta_fast": 32, "beta_slow": 1 },
     \\  "window": 4, "window_pattern": 2, "attention_scale": 0.7, "attention_softcap": 0, "logits_softcap": 0, "embedding_scale": 1,
+    \\  "causal": true, "pooling": "none",
     \\  "tensors": [{ "name": "token_embd.weight", "format": 8, "shape": [8, 10], "file": 0, "offset": 5000000000 }] }
 ;
 
@@ -143,6 +160,7 @@ test "a manifest that breaks a rule is refused with the rule" {
         .{ "\"dimensions\": 2", "\"dimensions\": 3", "the model manifest is wrong: rope.dimensions must be even and no more than key_length" },
         .{ "\"llama\"", "\"llamb\"", "the model manifest cannot be read: InvalidEnumTag" },
         .{ "\"vocabulary\": 10,", "", "the model manifest cannot be read: MissingField" },
+        .{ "\"causal\": true", "\"causal\": false", "the model manifest is wrong: a model that is not causal needs a pooling" },
         .{ "\"embedding_scale\": 1", "\"embedding_scale\": 0", "the model manifest is wrong: embedding_scale must be positive" },
     };
     for (cases) |case| {

@@ -24,6 +24,43 @@ pub const RandomModel = struct {
         cut_bytes: usize = 0,
     };
 
+    /// Sizes that are multiples of nothing.
+    pub const odd: Manifest = .{
+        .architecture = .llama,
+        .files = &.{},
+        .context_max = 700,
+        .vocabulary = 53,
+        .layers = 3,
+        .embedding = 44,
+        .feed_forward = 70,
+        .heads = 6,
+        .heads_kv = 2,
+        .key_length = 10,
+        .value_length = 7,
+        .norm_epsilon = 1e-5,
+        .rope = .{
+            .dimensions = 6,
+            .pairing = .adjacent,
+            .base = 500,
+            .base_local = 500,
+            .scaling = .none,
+            .factor = 1,
+            .original_context = 0,
+            .attention_factor = 1,
+            .beta_fast = 32,
+            .beta_slow = 1,
+        },
+        .window = 0,
+        .window_pattern = 1,
+        .attention_scale = 0.3,
+        .attention_softcap = 0,
+        .logits_softcap = 0,
+        .embedding_scale = 1,
+        .causal = true,
+        .pooling = .none,
+        .tensors = &.{},
+    };
+
     /// `shape` without files and tensors.
     pub fn create(gpa: std.mem.Allocator, shape: Manifest, options: Options) !RandomModel {
         var model: RandomModel = .{ .arena = .init(gpa), .directory = std.testing.tmpDir(.{}), .json = undefined };

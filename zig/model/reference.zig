@@ -15,15 +15,7 @@ pub fn logits(gpa: std.mem.Allocator, source: *weights.Weights, manifest: *const
     defer arena.deinit();
     const reader: Reader = .{ .arena = arena.allocator(), .source = source, .manifest = manifest };
     const width = manifest.embedding;
-
-    var x = try reader.rows(tokens.len, width);
-    const embedding = try source.table("token_embd.weight", manifest.vocabulary, width);
-    for (tokens, 0..) |token, i| for (0..width) |column| {
-        x[i * width + column] = formula.weight(&embedding, token, column) * manifest.embedding_scale;
-    };
-    for (0..manifest.layers) |layer| try addLayer(reader, x, layer);
-
-    x = try reader.normalized(x[first * width ..], "output_norm.weight");
+    const x = try hiddenStates(reader, tokens, first);
     const name = if (source.has("output.weight")) "output.weight" else "token_embd.weight";
     const out = try gpa.alloc(f64, (tokens.len - first) * manifest.vocabulary);
     errdefer gpa.free(out);
@@ -32,6 +24,43 @@ pub fn logits(gpa: std.mem.Allocator, source: *weights.Weights, manifest: *const
         logit.* = formula.softcap(logit.*, manifest.logits_softcap);
     };
     return out;
+}
+
+/// The vector of a text, (embedding): mean, first or last of its hidden states, of length one.
+pub fn embedding(gpa: std.mem.Allocator, source: *weights.Weights, manifest: *const Manifest, tokens: []const u32) weights.Error![]f64 {
+    var arena: std.heap.ArenaAllocator = .init(gpa);
+    defer arena.deinit();
+    const reader: Reader = .{ .arena = arena.allocator(), .source = source, .manifest = manifest };
+    const width = manifest.embedding;
+    const x = try hiddenStates(reader, tokens, 0);
+    const out = try gpa.alloc(f64, width);
+    for (out, 0..) |*element, column| {
+        var sum: f64 = 0;
+        for (0..tokens.len) |i| sum += x[i * width + column];
+        element.* = switch (manifest.pooling) {
+            .none => unreachable, // No embedding model.
+            .mean => sum / @as(f64, @floatFromInt(tokens.len)),
+            .cls => x[column],
+            .last => x[(tokens.len - 1) * width + column],
+        };
+    }
+    var square: f64 = 0;
+    for (out) |element| square += element * element;
+    for (out) |*element| element.* /= @sqrt(square);
+    return out;
+}
+
+/// Of the tokens from `first` on, after the last layer and its norm.
+fn hiddenStates(reader: Reader, tokens: []const u32, first: usize) weights.Error![]f64 {
+    const manifest = reader.manifest;
+    const width = manifest.embedding;
+    const x = try reader.rows(tokens.len, width);
+    const table = try reader.source.table("token_embd.weight", manifest.vocabulary, width);
+    for (tokens, 0..) |token, i| for (0..width) |column| {
+        x[i * width + column] = formula.weight(&table, token, column) * manifest.embedding_scale;
+    };
+    for (0..manifest.layers) |layer| try addLayer(reader, x, layer);
+    return reader.normalized(x[first * width ..], "output_norm.weight");
 }
 
 /// x += attention(norm(x)); x += feedForward(norm(x)), each under a second norm where the architecture has one.
@@ -63,8 +92,9 @@ fn attention(reader: Reader, x: []const f64, layer: usize) weights.Error![]f64 {
         const head_kv = head / (m.heads / m.heads_kv);
         const query = queries[(i * m.heads + head) * m.key_length ..][0..m.key_length];
         const begin = if (is_windowed) (i + 1) -| m.window else 0;
+        const end = if (m.causal) i + 1 else tokens;
         var largest = -std.math.inf(f64);
-        for (begin..i + 1) |j| {
+        for (begin..end) |j| {
             var dot: f64 = 0;
             for (query, keys[(j * m.heads_kv + head_kv) * m.key_length ..][0..m.key_length]) |q, k| dot += q * k;
             scores[j] = dot * m.attention_scale;
@@ -72,12 +102,12 @@ fn attention(reader: Reader, x: []const f64, layer: usize) weights.Error![]f64 {
             largest = @max(largest, scores[j]);
         }
         var sum: f64 = 0;
-        for (scores[begin .. i + 1]) |*score| {
+        for (scores[begin..end]) |*score| {
             score.* = @exp(score.* - largest);
             sum += score.*;
         }
         const out = mixed[(i * m.heads + head) * m.value_length ..][0..m.value_length];
-        for (begin..i + 1) |j| {
+        for (begin..end) |j| {
             const value = values[(j * m.heads_kv + head_kv) * m.value_length ..][0..m.value_length];
             for (out, value) |*to, v| to.* += scores[j] / sum * v;
         }
