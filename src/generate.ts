@@ -78,9 +78,10 @@ export async function generate(
     stopTokens,
     // The engine tells of tokens where it tells of their probabilities.
     logprobs: request.logprobs ?? (request.keepTokens === true ? 0 : undefined),
+    scorePrompt: request.scorePrompt === true,
     step: processors.length > 0,
   });
-  if (!submitted.ok) return fail(submitFailure(submitted.failure, prompt.value.tokens.length));
+  if (!submitted.ok) return fail(submitFailure(submitted.failure, prompt.value.tokens.length, request));
   const generation = submitted.value;
   const abort = () => generation.cancel();
   signal.addEventListener("abort", abort, { once: true });
@@ -89,6 +90,8 @@ export async function generate(
     stop: request.stop,
     holdCalls: request.holdCalls,
     ...(request.keepTokens === true ? { keptTokens: prompt.value.tokens } : {}),
+    ...(request.scorePrompt === true ? { scoredTokens: prompt.value.tokens } : {}),
+    logprobs: request.logprobs !== undefined,
     constraint,
     tokenBytes: (token) => tokenBytes(model.tokenizer.vocabulary, token),
     callId,
@@ -182,14 +185,15 @@ function logEnd(event: EndEvent, request: Request, calls: number, log: Log): voi
   });
 }
 
-function submitFailure(failure: SubmitFailure, promptTokens: number): Failure {
+function submitFailure(failure: SubmitFailure, promptTokens: number, { prompt }: Request): Failure {
   switch (failure.kind) {
     case "overloaded":
       return { kind: "overloaded", message: "All slots are busy. Please try again later." };
     case "context": {
       const { needed, contextMax } = failure;
       const message = `This model's maximum context length is ${contextMax} tokens. However, the prompt has ${promptTokens} tokens and the shortest answer needs ${needed - promptTokens} more.`;
-      return { kind: "context", message, promptTokens, contextMax };
+      const param = prompt === undefined ? {} : { param: "prompt" };
+      return { kind: "context", message, promptTokens, contextMax, ...param };
     }
     case "invalid":
       return { kind: "invalid", message: failure.message };

@@ -24,6 +24,7 @@ pub const Status = enum(i32) {
 };
 
 pub const Channel = grammar.Channel;
+pub const EventEmbedding = scheduler.event.Embedding;
 pub const EventFinish = scheduler.event.Finish;
 pub const EventHead = scheduler.event.Head;
 pub const EventKind = scheduler.event.Kind;
@@ -35,6 +36,7 @@ pub const FinishReason = scheduler.event.Reason;
 pub const LogitBias = scheduler.sampler.Bias;
 pub const Logprob = scheduler.event.Logprob;
 pub const NoiseShape = scheduler.noise.Shape;
+pub const RequestTask = scheduler.Task;
 pub const RefusalKind = enum(u32) { invalid = 0, unsatisfiable = 1, limit = 2 };
 pub const TokenKind = vocabulary.Kind;
 
@@ -121,6 +123,8 @@ pub const LiveCounts = extern struct {
 pub const RequestOptions = extern struct {
     /// Any number; its bits are the seed.
     seed: f64,
+    /// A `RequestTask`.
+    task: u32,
     /// 0 is free text.
     grammar: u32,
     tokens: u32,
@@ -421,9 +425,11 @@ pub fn requestSubmit(
     const to = out orelse return missing("report");
     const given = options orelse return missing("options");
     to.* = .{ .handle = 0, .needed = 0, .context_max = 0 };
+    const task = std.enums.fromInt(RequestTask, given.task) orelse return refuse("task {d} of a request", .{given.task});
     var misfit: engine.Misfit = undefined;
     to.handle = live.requestSubmit(model, if (given.grammar == 0) null else given.grammar, .{
         .handle = 0,
+        .task = task,
         .tokens = slice(u32, tokens, given.tokens) orelse return missing("tokens"),
         .program = null,
         .params = .{

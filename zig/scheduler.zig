@@ -4,12 +4,14 @@ pub const Misfit = @import("scheduler/request.zig").Misfit;
 pub const Options = @import("scheduler/loop.zig").Options;
 pub const Request = @import("scheduler/request.zig").Request;
 pub const Scheduler = @import("scheduler/loop.zig").Scheduler;
+pub const Task = @import("scheduler/request.zig").Task;
 pub const event = @import("scheduler/event.zig");
 pub const noise = @import("scheduler/noise.zig");
 pub const sampler = @import("scheduler/sampler.zig");
 
 test {
     _ = @import("scheduler/backend.zig");
+    _ = @import("scheduler/embed_test.zig");
     _ = @import("scheduler/event.zig");
     _ = @import("scheduler/kept.zig");
     _ = @import("scheduler/loop.zig");

@@ -1,6 +1,6 @@
 // Written by `bun run abi` from zig/abi.zig.
 
-export const fingerprint = 0x8764cfd7;
+export const fingerprint = 0x47895a0c;
 
 /** Parameter and result types by exported name. */
 export const functions = {
@@ -37,8 +37,17 @@ export const functions = {
 
 /** Bytes of each struct, and type and offset of each field. */
 export const structs = {
+  EventEmbedding: {
+    bytes: 16,
+    fields: {
+      head_bytes: ["u32", 0],
+      head_request: ["u32", 4],
+      head_kind: ["u32", 8],
+      count: ["u32", 12],
+    },
+  },
   EventFinish: {
-    bytes: 44,
+    bytes: 48,
     fields: {
       head_bytes: ["u32", 0],
       head_request: ["u32", 4],
@@ -50,7 +59,8 @@ export const structs = {
       completion_tokens: ["u32", 28],
       prompt_ms: ["f32", 32],
       completion_ms: ["f32", 36],
-      length: ["u32", 40],
+      logprob_sum: ["f32", 40],
+      length: ["u32", 44],
     },
   },
   EventHead: {
@@ -203,21 +213,22 @@ export const structs = {
     bytes: 72,
     fields: {
       seed: ["f64", 0],
-      grammar: ["u32", 8],
-      tokens: ["u32", 12],
-      stop_tokens: ["u32", 16],
-      biases: ["u32", 20],
-      tokens_max: ["u32", 24],
-      logprobs: ["u32", 28],
-      step: ["u32", 32],
-      drafts: ["u32", 36],
-      top_k: ["u32", 40],
-      top_p: ["f32", 44],
-      min_p: ["f32", 48],
-      temperature: ["f32", 52],
-      repeat_penalty: ["f32", 56],
-      frequency_penalty: ["f32", 60],
-      presence_penalty: ["f32", 64],
+      task: ["u32", 8],
+      grammar: ["u32", 12],
+      tokens: ["u32", 16],
+      stop_tokens: ["u32", 20],
+      biases: ["u32", 24],
+      tokens_max: ["u32", 28],
+      logprobs: ["u32", 32],
+      step: ["u32", 36],
+      drafts: ["u32", 40],
+      top_k: ["u32", 44],
+      top_p: ["f32", 48],
+      min_p: ["f32", 52],
+      temperature: ["f32", 56],
+      repeat_penalty: ["f32", 60],
+      frequency_penalty: ["f32", 64],
+      presence_penalty: ["f32", 68],
     },
   },
   RequestReport: {
@@ -259,6 +270,8 @@ export const enums = {
     token: 2,
     parked: 3,
     finish: 4,
+    prompt_token: 5,
+    embedding: 6,
   },
   FinishReason: {
     stop_token: 0,
@@ -272,6 +285,11 @@ export const enums = {
     flat: 0,
     peaked: 1,
     pulled: 2,
+  },
+  RequestTask: {
+    generate: 0,
+    score: 1,
+    embed: 2,
   },
   RefusalKind: {
     invalid: 0,

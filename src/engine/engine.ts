@@ -10,6 +10,8 @@ export type Engine = {
   compile(ir: Uint8Array<ArrayBuffer>, workUnits?: number): Result<Grammar, CompileFailure>;
   /** Never blocks. Fails when the queue is full or the prompt and the shortest answer do not fit. */
   submit(request: EngineRequest): Result<Generation, SubmitFailure>;
+  /** The same for the vector of a text, which comes as `embedding` events: all that embedding models give, and no other model does. */
+  embed(tokens: Uint32Array<ArrayBuffer>): Result<Generation, SubmitFailure>;
   /** Live counts, for health, metrics and leak tests. */
   stats(): EngineStats;
   [Symbol.dispose](): void;
@@ -46,10 +48,13 @@ export type EngineRequest = {
   readonly presencePenalty: number;
   readonly seed: number;
   readonly logitBias: readonly { readonly token: number; readonly bias: number }[];
+  /** With 0 the prompt is all there is. */
   readonly tokensMax: number;
   readonly stopTokens: readonly number[];
   /** Undefined: none. */
   readonly logprobs: number | undefined;
+  /** Tell first how likely each token of the prompt was; only with `logprobs`. */
+  readonly scorePrompt?: boolean;
   /** Park after every step until `release`, with logits and mask open to JavaScript. */
   readonly step: boolean;
   /** False: compute every token by itself. Drafts of what has to come change the time, and nothing else. */
@@ -77,11 +82,22 @@ export type EngineEvent =
       readonly logprob: number;
       readonly top: readonly { readonly token: number; readonly logprob: number }[];
     }
+  /** The next token of the prompt after its first one; only with `scorePrompt`. */
+  | {
+      readonly kind: "prompt_token";
+      readonly token: number;
+      readonly logprob: number;
+      readonly top: readonly { readonly token: number; readonly logprob: number }[];
+    }
+  /** The next elements of the vector. */
+  | { readonly kind: "embedding"; readonly elements: Float32Array }
   | { readonly kind: "parked"; readonly tokens: Uint32Array }
   | {
       readonly kind: "finish";
       readonly reason: EngineFinish;
       readonly timings: Timings;
+      /** Over all tokens generated, the one that ended the answer included; says something only with `logprobs`. */
+      readonly logprobSum?: number;
       /** Why it failed, for the log. */
       readonly message?: string;
     };

@@ -38,14 +38,16 @@ function readEvent(buffer: Uint8Array<ArrayBuffer>, view: DataView, at: number, 
         bytes: buffer.slice(at + head, at + head + get(fields.length)),
       };
     }
-    case enums.EventKind.token: {
-      const { bytes: head, fields } = structs.EventToken;
-      const { bytes: each, fields: pair } = structs.Logprob;
-      const top = Array.from({ length: get(fields.alternatives) }, (_, index) => ({
-        token: readField(view, at + head + index * each, pair.token),
-        logprob: readField(view, at + head + index * each, pair.logprob),
-      }));
-      return { kind: "token", token: get(fields.token), logprob: get(fields.logprob), top };
+    case enums.EventKind.token:
+      return { kind: "token", ...readToken(view, at) };
+    case enums.EventKind.prompt_token:
+      return { kind: "prompt_token", ...readToken(view, at) };
+    case enums.EventKind.embedding: {
+      const { bytes: head, fields } = structs.EventEmbedding;
+      return {
+        kind: "embedding",
+        elements: new Float32Array(buffer.slice(at + head, at + head + 4 * get(fields.count)).buffer),
+      };
     }
     case enums.EventKind.parked: {
       const { slot, previous } = structs.EventParked.fields;
@@ -56,6 +58,16 @@ function readEvent(buffer: Uint8Array<ArrayBuffer>, view: DataView, at: number, 
     default:
       throw new Error(`no event has the number ${kind}`);
   }
+}
+
+function readToken(view: DataView, at: number) {
+  const { bytes: head, fields } = structs.EventToken;
+  const { bytes: each, fields: pair } = structs.Logprob;
+  const top = Array.from({ length: readField(view, at, fields.alternatives) }, (_, index) => ({
+    token: readField(view, at + head + index * each, pair.token),
+    logprob: readField(view, at + head + index * each, pair.logprob),
+  }));
+  return { token: readField(view, at, fields.token), logprob: readField(view, at, fields.logprob), top };
 }
 
 function readFinish(buffer: Uint8Array, at: number, get: (field: Field) => number): NativeEvent {
@@ -72,6 +84,7 @@ function readFinish(buffer: Uint8Array, at: number, get: (field: Field) => numbe
       completionMs: get(fields.completion_ms),
       closedByRule: get(fields.closed_by_rule) === 1,
     },
+    logprobSum: get(fields.logprob_sum),
     ...(message === "" ? {} : { message }),
   };
 }

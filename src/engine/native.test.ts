@@ -9,6 +9,10 @@ beforeAll(async () => {
 });
 afterAll(() => native[Symbol.dispose]());
 
+/** So long that no answer ends by itself before somebody ends it. */
+const endlessContext = { contextMax: 1 << 20 };
+const endlessAnswer = { tokensMax: 1 << 19 };
+
 const idle = { running: 0, queued: 0, grammars: 0, cacheBytes: 0 };
 
 test("the same seed gives the same text, alone and beside others; another seed another", async () => {
@@ -56,12 +60,36 @@ const refused: [string, Partial<EngineRequest>, object][] = [
   ["a token outside", { tokens: Uint32Array.of(258) }, { kind: "invalid" }],
   ["an unfinite temperature", { temperature: Number.NaN }, { kind: "invalid" }],
   ["a bias outside", { logitBias: [{ token: 999, bias: 1 }] }, { kind: "invalid" }],
-  ["no token to write", { tokensMax: 0 }, { kind: "invalid" }],
+  ["a score without log-probabilities", { scorePrompt: true }, { kind: "invalid" }],
   ["too many alternatives", { logprobs: 21 }, { kind: "invalid" }],
   ["a full context", { tokens: new Uint32Array(4096) }, { kind: "context", needed: 4097, contextMax: 4096 }],
 ];
 test.each(refused)("%s is refused", (_, change, failure) => {
   expect(native.engine.submit({ ...plainRequest, ...change })).toMatchObject({ ok: false, failure });
+});
+
+test("a prompt alone has no answer, and a scored one tells of its tokens first", async () => {
+  const alone = await run(native.engine, { tokensMax: 0 });
+  expect(alone.events).toHaveLength(1);
+  expect(alone.finish).toMatchObject({ reason: "length", timings: { promptTokens: 3, completionTokens: 0 } });
+  const { events, finish } = await run(native.engine, { scorePrompt: true, logprobs: 2, tokensMax: 2 });
+  expect(events.map((event) => event.kind).join(" ")).toMatch(
+    /^prompt_token prompt_token token (bytes )?token (bytes )?finish$/,
+  );
+  const told = events.flatMap((event) => (event.kind === "prompt_token" ? [event] : []));
+  expect(told.map(({ token, top }) => [token, top.length])).toEqual([
+    [2, 2],
+    [3, 2],
+  ]);
+  const sum = events.reduce((sum, event) => sum + (event.kind === "token" ? event.logprob : 0), 0);
+  expect(finish.logprobSum).toBeCloseTo(sum, 4);
+});
+
+test("noise has no vectors of texts", () => {
+  expect(native.engine.embed(Uint32Array.of(1))).toEqual({
+    ok: false,
+    failure: { kind: "invalid", message: "the model gives no embeddings" },
+  });
 });
 
 test("the queue is bounded", async () => {
@@ -79,18 +107,19 @@ test("the queue is bounded", async () => {
 });
 
 test("cancel ends a request, and so does leaving its events", async () => {
-  const endless = { ...plainRequest, tokensMax: 4000 };
-  const cancelled = unwrap(native.engine.submit(endless));
+  using long = await openNoise(endlessContext);
+  const endless = { ...plainRequest, ...endlessAnswer };
+  const cancelled = unwrap(long.engine.submit(endless));
   let last: unknown;
   for await (const event of cancelled.events) {
     cancelled.cancel();
     last = event;
   }
   expect(last).toMatchObject({ kind: "finish", reason: "cancelled" });
-  const left = unwrap(native.engine.submit(endless));
+  const left = unwrap(long.engine.submit(endless));
   for await (const _ of left.events) break;
-  await until(() => native.engine.stats().running === 0);
-  expect(native.engine.stats()).toEqual(idle);
+  await until(() => long.engine.stats().running === 0);
+  expect(long.engine.stats()).toEqual(idle);
   left.cancel(); // Over already: nothing happens.
 });
 
@@ -162,8 +191,8 @@ test("after 10,000 requests nothing is left, and the arenas are where they were"
 
 test("what is disposed while it runs ends its requests and gives everything back", async () => {
   const before = native.library.liveCounts();
-  const other = await openNoise();
-  const generation = unwrap(other.engine.submit({ ...plainRequest, tokensMax: 4000 }));
+  const other = await openNoise(endlessContext);
+  const generation = unwrap(other.engine.submit({ ...plainRequest, ...endlessAnswer }));
   const events = generation.events[Symbol.asyncIterator]();
   await events.next();
   other[Symbol.dispose]();

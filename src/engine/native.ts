@@ -64,19 +64,21 @@ export async function openEngine(options: NativeOptions): Promise<Result<Engine,
     }
   };
   const socket = await listen(report.get("wake"), drain);
+  const begin = (request: EngineRequest, task: Task): Result<Generation, SubmitFailure> => {
+    const submitted = submit(library, handle, request, task);
+    if (!submitted.ok) return submitted;
+    const run = new Running(library, submitted.value, request.tokens, rows);
+    if (running.size === 0) socket.ref();
+    running.set(submitted.value, run);
+    return ok(run.generation);
+  };
 
   return ok({
     vocabularyCount: vocabulary.count,
     contextMax,
     compile: (ir, workUnits) => vocabulary.compile(ir, workUnits),
-    submit: (request) => {
-      const submitted = submit(library, handle, request);
-      if (!submitted.ok) return submitted;
-      const run = new Running(library, submitted.value, request.tokens, rows);
-      if (running.size === 0) socket.ref();
-      running.set(submitted.value, run);
-      return ok(run.generation);
-    },
+    submit: (request) => begin(request, request.scorePrompt === true ? "score" : "generate"),
+    embed: (tokens) => begin({ ...nothing, tokens }, "embed"),
     stats: () => {
       const counts = reportOf(structs.ModelCounts);
       if (library.calls.tenon_model_counts(handle, counts.bytes) !== statuses.ok) throw new Error(library.errorText());
@@ -100,6 +102,26 @@ export async function openEngine(options: NativeOptions): Promise<Result<Engine,
 
 /** Bytes taken from the ring at a time. */
 const drainBytes = 256 * 1024;
+
+type Task = keyof typeof enums.RequestTask;
+
+/** What is generated from a text that only its vector is wanted of. */
+const nothing: Omit<EngineRequest, "tokens"> = {
+  grammar: undefined,
+  temperature: 0,
+  topK: 0,
+  topP: 1,
+  minP: 0,
+  repeatPenalty: 1,
+  frequencyPenalty: 0,
+  presencePenalty: 0,
+  seed: 0,
+  logitBias: [],
+  tokensMax: 0,
+  stopTokens: [],
+  logprobs: undefined,
+  step: false,
+};
 
 const noTimings: Timings = {
   promptTokens: 0,
@@ -154,9 +176,10 @@ function openModel(options: NativeOptions, report: Uint8Array<ArrayBuffer>): num
 }
 
 /** The handle of the request. */
-function submit(library: Library, model: number, request: EngineRequest): Result<number, SubmitFailure> {
+function submit(library: Library, model: number, request: EngineRequest, task: Task): Result<number, SubmitFailure> {
   const options = writeStruct(structs.RequestOptions, {
     seed: request.seed,
+    task: enums.RequestTask[task],
     grammar: request.grammar?.handle ?? 0,
     tokens: request.tokens.length,
     stop_tokens: request.stopTokens.length,

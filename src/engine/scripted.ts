@@ -16,6 +16,8 @@ export type Script = {
   readonly events: readonly Exclude<EngineEvent, { kind: "finish" | "parked" }>[];
   readonly finish: EngineFinish;
   readonly timings?: Partial<Timings>;
+  /** Of the finish. */
+  readonly logprobSum?: number;
   /** Waited for before each event. */
   readonly pace?: () => Promise<void>;
 };
@@ -27,10 +29,12 @@ export type ScriptedOptions = {
   readonly script: (request: EngineRequest) => Script | SubmitFailure;
   /** Tokens of the shortest output of every grammar. */
   readonly costMin?: number;
+  /** The script of a text's vector; without it there are no embeddings. */
+  readonly vector?: (tokens: Uint32Array) => Script | SubmitFailure;
 };
 
 /** An engine that replays events, for tests of what stands above it. Grammars are taken unread. */
-export function scriptedEngine({ vocabularyCount, contextMax, script, costMin = 1 }: ScriptedOptions): Engine {
+export function scriptedEngine({ vocabularyCount, contextMax, script, costMin = 1, vector }: ScriptedOptions): Engine {
   let grammars = 0;
   let running = 0;
   const compile = (): Result<Grammar, never> => {
@@ -45,23 +49,28 @@ export function scriptedEngine({ vocabularyCount, contextMax, script, costMin = 
       },
     });
   };
+  const begin = (
+    request: Pick<EngineRequest, "tokens" | "step">,
+    found: Script | SubmitFailure,
+  ): Result<Generation, SubmitFailure> => {
+    if ("kind" in found) return fail(found);
+    running++;
+    return ok(replay(request, found, { vocabularyCount, ended: () => running-- }));
+  };
   return {
     vocabularyCount,
     contextMax,
     compile,
-    submit: (request) => {
-      const found = script(request);
-      if ("kind" in found) return fail(found);
-      running++;
-      return ok(replay(request, found, { vocabularyCount, ended: () => running-- }));
-    },
+    submit: (request) => begin(request, script(request)),
+    embed: (tokens) =>
+      begin({ tokens, step: false }, vector?.(tokens) ?? { kind: "invalid", message: "the model gives no embeddings" }),
     stats: () => ({ running, queued: 0, grammars, cacheBytes: 0 }),
     [Symbol.dispose]: () => {},
   };
 }
 
 function replay(
-  request: EngineRequest,
+  request: Pick<EngineRequest, "tokens" | "step">,
   script: Script,
   { vocabularyCount, ended }: { readonly vocabularyCount: number; readonly ended: () => void },
 ): Generation {
@@ -88,7 +97,8 @@ function replay(
   };
   run().then((reason) => {
     ended();
-    inbox.push({ kind: "finish", reason, timings: { ...timingsOf(request), ...script.timings } });
+    const { logprobSum = 0 } = script;
+    inbox.push({ kind: "finish", reason, timings: { ...timingsOf(request), ...script.timings }, logprobSum });
   });
   return {
     events: inbox,
@@ -99,7 +109,7 @@ function replay(
   };
 }
 
-function timingsOf(request: EngineRequest): Timings {
+function timingsOf(request: Pick<EngineRequest, "tokens">): Timings {
   return {
     promptTokens: request.tokens.length,
     cachedTokens: 0,

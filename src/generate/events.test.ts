@@ -352,3 +352,31 @@ test("tokens of prompt and answer, up to the one that completes a stop string", 
   expect(await tokensOf({ keptTokens, stop: ["B"] })).toEqual([1, 2, 65, 66]);
   expect(await tokensOf({})).toBeUndefined();
 });
+
+test("the prompt is told before the answer, its first token without a log-probability", async () => {
+  const source: EngineEvent[] = [
+    { kind: "prompt_token", token: 66, logprob: -1, top: [{ token: 67, logprob: -2 }] },
+    { kind: "prompt_token", token: 67, logprob: -3, top: [] },
+    { kind: "token", token: 68, logprob: -4, top: [] },
+    { kind: "bytes", channel: "text", call: 0, bytes: utf8.encode("D") },
+    { kind: "finish", reason: "stop_token", timings, logprobSum: -18 },
+  ];
+  const prompt: Event = {
+    kind: "prompt",
+    tokens: [
+      { token: 65, bytes: Uint8Array.of(65), logprob: undefined, top: [] },
+      { token: 66, bytes: Uint8Array.of(66), logprob: -1, top: [{ token: 67, bytes: Uint8Array.of(67), logprob: -2 }] },
+      { token: 67, bytes: Uint8Array.of(67), logprob: -3, top: [] },
+    ],
+  };
+  const options = { scoredTokens: Uint32Array.of(65, 66, 67), logprobs: true };
+  const { events } = await eventsOf(source, options);
+  expect(events[0]).toEqual(prompt);
+  expect(events.map(({ kind }) => kind)).toEqual(["prompt", "text", "finish"]);
+  expect(events.at(-1)).toMatchObject({ meanLogprob: -2 });
+  // Without an answer too, but not where the prompt was not read to its end.
+  const end = source.slice(-1);
+  expect((await eventsOf([...source.slice(0, 2), ...end], options)).events[0]).toEqual(prompt);
+  const cancelled: EngineEvent = { kind: "finish", reason: "cancelled", timings };
+  expect((await eventsOf([...source.slice(0, 1), cancelled], options)).events).toMatchObject([{ kind: "failure" }]);
+});

@@ -1,6 +1,6 @@
 import type { EngineEvent, EngineFinish } from "../engine/engine.ts";
 import type { Constraint } from "../generation/answer.ts";
-import type { Event, FinishReason, TokenLogprob } from "../generation/event.ts";
+import type { Event, FinishReason, PromptToken, TokenLogprob } from "../generation/event.ts";
 import { ArgumentWriter } from "./arguments.ts";
 import { Content, type ContentPiece } from "./content.ts";
 import { InputText } from "./input-text.ts";
@@ -11,6 +11,10 @@ export type EventOptions = {
   readonly holdCalls: boolean;
   /** Tokens of the prompt, where the end shall tell of all. */
   readonly keptTokens?: Uint32Array;
+  /** Tokens of the prompt, where the engine tells how likely each was. */
+  readonly scoredTokens?: Uint32Array;
+  /** Whether the engine tells how likely tokens are. */
+  readonly logprobs?: boolean;
   /** Under a grammar the token limit only ends an answer where that is complete: all of it (`enforced`), or its calls (`triggered`). */
   readonly constraint: Constraint;
   readonly tokenBytes: (token: number) => Uint8Array;
@@ -32,13 +36,18 @@ export async function* toEvents(
       case "progress":
         yield event;
         break;
+      case "prompt_token":
+        mapper.promptToken(event);
+        break;
       case "token":
+        yield* mapper.prompt();
         mapper.token(event);
         break;
       case "bytes":
         yield* mapper.bytes(event);
         break;
       case "parked":
+      case "embedding":
         break;
       case "finish":
         yield* mapper.finish(event);
@@ -52,7 +61,7 @@ export async function* toEvents(
 
 type BytesEvent = Extract<EngineEvent, { kind: "bytes" }>;
 type FinishEvent = Extract<EngineEvent, { kind: "finish" }>;
-type TokenEvent = Extract<EngineEvent, { kind: "token" }>;
+type TokenEvent = Extract<EngineEvent, { kind: "token" | "prompt_token" }>;
 
 class EventMapper {
   readonly #options: EventOptions;
@@ -63,6 +72,8 @@ class EventMapper {
   readonly #kept: number[] | undefined;
   /** Tokens of which bytes are still to come, with how many. */
   readonly #tokens: { readonly entry: TokenLogprob; bytesLeft: number }[] = [];
+  /** Of the prompt; undefined once they are told, or where nobody asked. */
+  #scored: PromptToken[] | undefined;
   #call: OpenCall | undefined;
   #callsEnded = 0;
   /** Whether the last thing of the answer is a call that ended. */
@@ -72,15 +83,33 @@ class EventMapper {
     this.#options = options;
     this.#content = new Content(options.stop);
     this.#kept = options.keptTokens === undefined ? undefined : [...options.keptTokens];
+    const [first] = options.scoredTokens ?? [];
+    if (first !== undefined) {
+      this.#scored = [{ token: first, bytes: options.tokenBytes(first), logprob: undefined, top: [] }];
+    }
+  }
+
+  promptToken(event: TokenEvent): void {
+    this.#scored?.push(this.#entryOf(event));
+  }
+
+  /** All of the prompt is told before the first token of the answer. */
+  *prompt(): Generator<Event, void> {
+    if (this.#scored === undefined) return;
+    yield { kind: "prompt", tokens: this.#scored };
+    this.#scored = undefined;
   }
 
   token(event: TokenEvent): void {
-    const { tokenBytes } = this.#options;
     if (this.#content.stoppedBy === undefined) this.#kept?.push(event.token);
-    const bytes = tokenBytes(event.token);
-    const top = event.top.map((other) => ({ ...other, bytes: tokenBytes(other.token) }));
-    const entry = { token: event.token, bytes, logprob: event.logprob, top };
-    this.#tokens.push({ entry, bytesLeft: bytes.length });
+    const entry = this.#entryOf(event);
+    this.#tokens.push({ entry, bytesLeft: entry.bytes.length });
+  }
+
+  #entryOf({ token, logprob, top }: TokenEvent): TokenLogprob {
+    const { tokenBytes } = this.#options;
+    const others = top.map((other) => ({ ...other, bytes: tokenBytes(other.token) }));
+    return { token, bytes: tokenBytes(token), logprob, top: others };
   }
 
   *bytes({ channel, call, bytes }: BytesEvent): Generator<Event, void> {
@@ -114,9 +143,11 @@ class EventMapper {
     }
   }
 
-  *finish({ reason, timings, message }: FinishEvent): Generator<Event, void> {
+  *finish({ reason, timings, logprobSum = 0, message }: FinishEvent): Generator<Event, void> {
+    const { logprobs = false } = this.#options;
     const end = {
       usage: { ...timings, reasoningTokens: this.#reasoningTokens },
+      ...(logprobs ? { meanLogprob: logprobSum / Math.max(1, timings.completionTokens) } : {}),
       ...(this.#kept === undefined ? {} : { tokens: this.#kept }),
     };
     const { stoppedBy } = this.#content;
@@ -135,6 +166,7 @@ class EventMapper {
       };
       return;
     }
+    yield* this.prompt();
     yield* this.#endReasoning();
     yield* this.#text(this.#content.flush());
     yield* this.#endCall(reason === "stop_token" || reason === "complete" || this.#options.constraint !== "none");

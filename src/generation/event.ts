@@ -8,6 +8,8 @@ import type { Failure } from "./failure.ts";
 export type Event =
   /** The prompt was read up to here; sent while it is long, so that a connection can be kept alive. */
   | { readonly kind: "progress"; readonly done: number; readonly total: number }
+  /** All tokens of the prompt, before anything of the answer; only where the request scores them. */
+  | { readonly kind: "prompt"; readonly tokens: readonly PromptToken[] }
   | { readonly kind: "reasoning"; readonly text: string }
   | { readonly kind: "text"; readonly text: string; readonly logprobs: readonly TokenLogprob[] }
   | {
@@ -25,6 +27,8 @@ export type Event =
       readonly usage: Usage;
       /** Prompt and answer, up to a stop string's last token; only where the request keeps them. */
       readonly tokens?: readonly number[];
+      /** Log-probability of the answer, divided by its tokens with the one that ended it; only where log-probabilities are asked for. */
+      readonly meanLogprob?: number;
     }
   | { readonly kind: "failure"; readonly failure: Failure };
 
@@ -45,6 +49,9 @@ export type TokenLogprob = {
   readonly logprob: number;
   readonly top: readonly { readonly token: number; readonly bytes: Uint8Array; readonly logprob: number }[];
 };
+
+/** The first token of a prompt follows nothing, and has no log-probability. */
+export type PromptToken = Omit<TokenLogprob, "logprob"> & { readonly logprob: number | undefined };
 
 export type Usage = {
   readonly promptTokens: number;

@@ -23,7 +23,14 @@ export type Failure =
       readonly exhausted?: true;
     }
   /** Prompt plus the shortest possible answer do not fit. Counts are tokens. */
-  | { readonly kind: "context"; readonly message: string; readonly promptTokens: number; readonly contextMax: number }
+  | {
+      readonly kind: "context";
+      readonly message: string;
+      readonly promptTokens: number;
+      readonly contextMax: number;
+      /** Undefined: a conversation's messages. */
+      readonly param?: string;
+    }
   | { readonly kind: "model_not_found"; readonly model: string }
   | { readonly kind: "overloaded"; readonly message: string }
   | { readonly kind: "cancelled" }

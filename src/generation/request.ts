@@ -28,7 +28,7 @@ export type Request = {
   readonly toolStrict?: ToolStrict | undefined;
   readonly answer: AnswerFormat;
   readonly sampling: Sampling;
-  /** Limit of generated tokens; undefined means what the context leaves. */
+  /** Limit of generated tokens; undefined means what the context leaves. 0 reads the prompt and ends. */
   readonly tokensMax: number | undefined;
   /** Of these, what thoughts may take together before they have to end; undefined is all. */
   readonly thoughtTokensMax?: number | undefined;
@@ -36,6 +36,8 @@ export type Request = {
   readonly stop: readonly string[];
   /** Undefined: none. A number: log-probabilities with that many alternatives, 0 to 20. */
   readonly logprobs: number | undefined;
+  /** Say first how likely each token of the prompt was; only with `logprobs`. */
+  readonly scorePrompt?: boolean;
   /** Deliver each call whole when it is complete instead of as it is generated. */
   readonly holdCalls: boolean;
   /** Variables for the chat template beyond messages and tools, such as enable_thinking. */

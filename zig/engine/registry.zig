@@ -370,7 +370,7 @@ pub const Registry = struct {
         if (source) |found| if (found.vocabulary != target.vocabulary)
             return report.fail(error.Invalid, "the grammar was compiled for another vocabulary", .{});
         const context_max = target.scheduler.shared.context_max;
-        if (scheduling.Misfit.find(&complete, target.vocabulary.vocabulary.count, context_max)) |found| switch (found) {
+        if (scheduling.Misfit.find(&complete, target.vocabulary.vocabulary.count, context_max, target.backend.embeds())) |found| switch (found) {
             .invalid => |reason| return report.fail(error.Invalid, "{s}", .{reason}),
             .limit => |counts| return report.fail(error.Invalid, "the shortest answer has {d} tokens, the limit is {d}", .{ counts.cost_min, counts.tokens_max }),
             .context => |counts| {

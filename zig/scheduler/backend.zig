@@ -11,8 +11,10 @@ pub const Backend = union(enum) {
 
     pub const Sequence = union(enum) { noise: *Noise.Sequence, model: *models.Sequence };
 
-    /// Tokens to append to a sequence, and where the logits of the last `outputs` of them go, if anywhere.
-    pub const Item = struct { sequence: Sequence, tokens: []const u32, logits: ?[*]f32, outputs: u32 = 1 };
+    pub const Pool = models.Pool;
+
+    /// Tokens to append to a sequence, where the logits of the last `outputs` of them go, and what their hidden states become part of, if anything.
+    pub const Item = struct { sequence: Sequence, tokens: []const u32, logits: ?[*]f32, outputs: u32 = 1, pool: ?*Pool = null };
 
     pub const Error = error{ Cancelled, ContextFull, OutOfMemory };
 
@@ -29,6 +31,27 @@ pub const Backend = union(enum) {
             .noise => |noise| noise.options.context_max,
             .model => |model| model.context_max,
         };
+    }
+
+    /// Whether it gives vectors of texts, and nothing else.
+    pub fn embeds(backend: Backend) bool {
+        return switch (backend) {
+            .noise => false,
+            .model => |model| model.embeds(),
+        };
+    }
+
+    /// Whether a text may be computed in chunks.
+    pub fn isCausal(backend: Backend) bool {
+        return switch (backend) {
+            .noise => true,
+            .model => |model| model.isCausal(),
+        };
+    }
+
+    /// Only where it embeds.
+    pub fn poolCreate(backend: Backend, gpa: std.mem.Allocator) error{OutOfMemory}!Pool {
+        return backend.model.poolCreate(gpa);
     }
 
     pub fn cacheBytes(backend: Backend) usize {
@@ -93,8 +116,13 @@ pub const Backend = union(enum) {
             },
             .model => |model| {
                 var own: [limits.slots_max]models.Item = undefined;
-                for (own[0..items.len], items) |*to, from|
-                    to.* = .{ .sequence = from.sequence.model, .tokens = from.tokens, .logits = from.logits, .outputs = from.outputs };
+                for (own[0..items.len], items) |*to, from| to.* = .{
+                    .sequence = from.sequence.model,
+                    .tokens = from.tokens,
+                    .logits = from.logits,
+                    .outputs = from.outputs,
+                    .pool = from.pool,
+                };
                 try model.forward(own[0..items.len], cancel);
             },
         }

@@ -6,7 +6,16 @@ const Ring = @import("ring.zig").Ring;
 const limits = @import("../limits.zig").scheduler;
 pub const Logprob = @import("sampler/logprobs.zig").Logprob;
 
-pub const Kind = enum(u32) { progress = 0, text = 1, token = 2, parked = 3, finish = 4 };
+pub const Kind = enum(u32) {
+    progress = 0,
+    text = 1,
+    token = 2,
+    parked = 3,
+    finish = 4,
+    /// A `Token` of the prompt.
+    prompt_token = 5,
+    embedding = 6,
+};
 
 pub const Reason = enum(u32) { stop_token = 0, complete = 1, length = 2, context = 3, cancelled = 4, failed = 5 };
 
@@ -52,6 +61,12 @@ pub const Parked = extern struct {
     previous: u32,
 };
 
+/// Followed by the next `count` elements of the vector, f32. A longer one comes in several records.
+pub const Embedding = extern struct {
+    head: Head,
+    count: u32,
+};
+
 /// The last record of a request; when it is drained its handle dies. Followed by the reason of a failure, as text.
 pub const Finish = extern struct {
     head: Head,
@@ -62,6 +77,8 @@ pub const Finish = extern struct {
     completion_tokens: u32,
     prompt_ms: f32,
     completion_ms: f32,
+    /// Over all tokens written, the one that ended the answer included; zero where no log-probabilities are asked for.
+    logprob_sum: f32,
     length: u32,
 };
 
@@ -111,6 +128,12 @@ pub const Outbox = struct {
         }
     }
 
+    pub fn addEmbedding(outbox: *Outbox, gpa: Allocator, request: u32, vector: []const f32) error{OutOfMemory}!void {
+        var pieces = std.mem.window(f32, vector, limits.event_payload_bytes / @sizeOf(f32), limits.event_payload_bytes / @sizeOf(f32));
+        while (pieces.next()) |piece|
+            try outbox.add(gpa, request, .embedding, Embedding{ .head = undefined, .count = @intCast(piece.len) }, std.mem.sliceAsBytes(piece));
+    }
+
     /// True when everything is in the ring.
     pub fn flush(outbox: *Outbox, ring: *Ring) bool {
         const bytes = outbox.bytes.items;
@@ -144,6 +167,20 @@ test "an outbox sends whole records in order and keeps what does not fit" {
     try std.testing.expect(outbox.flush(&ring));
     try std.testing.expect(outbox.isEmpty());
     try std.testing.expectEqual(20, ring.read(&out));
+}
+
+test "a long vector is sent in pieces" {
+    const gpa = std.testing.allocator;
+    var outbox: Outbox = .{};
+    defer outbox.deinit(gpa);
+    var vector: [1500]f32 = undefined;
+    for (&vector, 0..) |*element, i| element.* = @floatFromInt(i);
+    try outbox.addEmbedding(gpa, 1, &vector);
+    const each = limits.event_payload_bytes / 4;
+    try std.testing.expectEqual(2 * @sizeOf(Embedding) + 4 * vector.len, outbox.bytes.items.len);
+    const second = outbox.bytes.items[@sizeOf(Embedding) + 4 * each ..];
+    try std.testing.expectEqual(1500 - each, std.mem.bytesToValue(Embedding, second[0..@sizeOf(Embedding)]).count);
+    try std.testing.expectEqual(@as(f32, each), std.mem.bytesToValue(f32, second[@sizeOf(Embedding)..][0..4]));
 }
 
 test "long text is sent in pieces" {

@@ -213,10 +213,8 @@ pub const Scheduler = struct {
             const slot = &self.slots[at];
             if (!slot.waitsFor(.prefill)) continue;
             self.prompted = at;
-            const tokens = slot.chunk(if (others) limits.chunk_shared_tokens else limits.chunk_alone_tokens);
-            const is_last = slot.computed + tokens.len == slot.request.tokens.len;
-            const item: Backend.Item = .{ .sequence = slot.sequence.?, .tokens = tokens, .logits = if (is_last) slot.logits.ptr else null };
-            if (self.forward(&.{item}, &slot.request.cancelled)) |_| slot.prefilled(@intCast(tokens.len)) else |err| switch (err) {
+            const item = slot.chunk(if (others) limits.chunk_shared_tokens else limits.chunk_alone_tokens);
+            if (self.forward(&.{item}, &slot.request.cancelled)) |_| slot.prefilled(@intCast(item.tokens.len)) else |err| switch (err) {
                 // The next round finds the flag and finishes the request.
                 error.Cancelled => {},
                 else => slot.fail(reasonOf(err)),

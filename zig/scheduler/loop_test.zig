@@ -6,6 +6,7 @@ const limits = @import("../limits.zig").scheduler;
 const noise = @import("noise.zig");
 const Options = @import("loop.zig").Options;
 const Request = @import("request.zig").Request;
+const logprobs = @import("sampler.zig").logprobs;
 const Scheduler = @import("loop.zig").Scheduler;
 const Vocabulary = @import("../vocabulary.zig").Vocabulary;
 
@@ -72,6 +73,8 @@ const Log = struct {
         text: std.ArrayList(u8) = .empty,
         tokens: std.ArrayList(u32) = .empty,
         logprobs: std.ArrayList(f32) = .empty,
+        /// Of the prompt.
+        scored: std.ArrayList(event.Logprob) = .empty,
         progress: u32 = 0,
         parked: ?event.Parked = null,
         finish: ?event.Finish = null,
@@ -83,6 +86,7 @@ const Log = struct {
             seen.text.deinit(gpa);
             seen.tokens.deinit(gpa);
             seen.logprobs.deinit(gpa);
+            seen.scored.deinit(gpa);
             seen.message.deinit(gpa);
         }
     }
@@ -116,6 +120,11 @@ const Log = struct {
                 try seen.tokens.append(gpa, token.token);
                 try seen.logprobs.append(gpa, token.logprob);
             },
+            .prompt_token => {
+                const token = view(event.Token, record);
+                try seen.scored.append(gpa, .{ .token = token.token, .logprob = token.logprob });
+            },
+            .embedding => unreachable, // Noise has none.
             .parked => seen.parked = view(event.Parked, record),
             .finish => {
                 seen.finish = view(event.Finish, record);
@@ -279,6 +288,47 @@ test "a prompt that begins as an earlier conversation is not computed again, and
     }
 }
 
+test "a scored prompt tells how likely each of its tokens was, and its answer stays the same" {
+    const world: World = try .init(.{});
+    defer world.deinit();
+    var log: Log = .{};
+    defer log.deinit();
+    var prompt: [100]u32 = undefined;
+    for (&prompt, 0..) |*token, i| token.* = @intCast(i * 37 % 250);
+    var plain = requestOf(7, &prompt);
+    plain.logprobs = 2;
+    try world.scheduler.submit(&plain);
+    try world.settle(&log);
+    // The first turn is kept by now, and is no help: its logits are gone.
+    for ([_]u32{ 1, 2 }, [_]u32{ 20, 0 }) |handle, tokens_max| {
+        var request = requestOf(handle, &prompt);
+        request.task = .score;
+        request.params.seed = 7;
+        request.logprobs = 2;
+        request.tokens_max = tokens_max;
+        try world.scheduler.submit(&request);
+        try world.settle(&log);
+        const seen = &log.seen[handle];
+        try std.testing.expectEqual(event.Reason.length, seen.finish.?.reason);
+        try std.testing.expectEqual(0, seen.finish.?.cached_tokens);
+        try std.testing.expectEqual(tokens_max, seen.finish.?.completion_tokens);
+        try std.testing.expectEqualSlices(u32, log.seen[7].tokens.items[0..tokens_max], seen.tokens.items);
+        try std.testing.expectEqualSlices(f32, log.seen[7].logprobs.items[0..tokens_max], seen.logprobs.items);
+        try std.testing.expectEqual(prompt.len - 1, seen.scored.items.len);
+        const sequence = try world.noise.sequenceCreate();
+        defer world.noise.sequenceDestroy(sequence);
+        var row: [256]f32 = undefined;
+        for (seen.scored.items, prompt[0 .. prompt.len - 1], prompt[1..]) |found, before, token| {
+            try world.noise.forward(&.{.{ .sequence = sequence, .tokens = &.{before}, .logits = &row }}, &.init(false));
+            try std.testing.expectEqual(token, found.token);
+            try std.testing.expectEqual(logprobs.of(row[token], logprobs.logSum(&row)), found.logprob);
+        }
+        var sum: f64 = 0;
+        for (seen.logprobs.items) |logprob| sum += logprob;
+        try std.testing.expectApproxEqAbs(sum, seen.finish.?.logprob_sum, 1e-3);
+    }
+}
+
 test "the queue is bounded" {
     const world: World = try .init(.{ .slots = 1 });
     defer world.deinit();
@@ -318,7 +368,15 @@ test "stop tokens end, control tokens have no text, unused ones are never drawn,
     try world.settle(&log);
     try std.testing.expectEqual(event.Reason.stop_token, log.seen[2].finish.?.reason);
     try std.testing.expectEqual(1, log.seen[2].finish.?.completion_tokens);
+    try std.testing.expectEqual(0, log.seen[2].finish.?.logprob_sum);
     try std.testing.expectEqualStrings("", log.seen[2].text.items);
+    // The token that ends an answer is told of in the sum alone.
+    request.handle = 3;
+    request.logprobs = 0;
+    try world.scheduler.submit(&request);
+    try world.settle(&log);
+    try std.testing.expectEqual(0, log.seen[3].tokens.items.len);
+    try std.testing.expect(log.seen[3].finish.?.logprob_sum < -4);
 }
 
 test "the context ends what the limit does not" {

@@ -4,11 +4,22 @@ const sampler = @import("sampler.zig");
 const Program = @import("../grammar.zig").Program;
 const limits = @import("../limits.zig").scheduler;
 
+/// What is wanted of a prompt.
+pub const Task = enum(u32) {
+    /// An answer.
+    generate = 0,
+    /// An answer, and before it the log-probability of each token of the prompt but the first.
+    score = 1,
+    /// A vector, and nothing else: what embedding models are for.
+    embed = 2,
+};
+
 /// What is asked of the scheduler. Made by the submitting thread, which keeps it alive until its finish event is drained; between
 /// submit and finish the scheduler thread reads it, and only the two flags change.
 pub const Request = struct {
     /// Names the request in its events.
     handle: u32,
+    task: Task = .generate,
     /// The prompt, not empty.
     tokens: []const u32,
     /// Borrowed; null is free text.
@@ -16,7 +27,7 @@ pub const Request = struct {
     params: sampler.Params,
     biases: []const sampler.Bias,
     stop_tokens: []const u32,
-    /// Tokens of output at most, not zero.
+    /// Tokens of output at most; with zero the prompt is all there is.
     tokens_max: u32,
     /// Alternatives wanted with each token's log-probability; null wants none at all.
     logprobs: ?u32,
@@ -56,13 +67,16 @@ pub const Misfit = union(enum) {
     limit: struct { cost_min: u32, tokens_max: u32 },
     invalid: []const u8,
 
-    /// Null for a request that the scheduler can run.
-    pub fn find(request: *const Request, vocabulary_count: u32, context_max: u32) ?Misfit {
+    /// Null for a request that the scheduler can run. `embeds`: the model gives vectors, and nothing else.
+    pub fn find(request: *const Request, vocabulary_count: u32, context_max: u32, embeds: bool) ?Misfit {
+        if (embeds != (request.task == .embed))
+            return .{ .invalid = if (embeds) "the model gives nothing but embeddings" else "the model gives no embeddings" };
+        if (request.task == .embed and (request.tokens_max > 0 or request.program != null)) return .{ .invalid = "an embedding is no answer" };
         if (request.tokens.len == 0) return .{ .invalid = "the prompt is empty" };
-        if (request.tokens_max == 0) return .{ .invalid = "the token limit is zero" };
         if (request.stop_tokens.len > limits.stop_tokens) return .{ .invalid = "too many stop tokens" };
         if (request.biases.len > limits.biases) return .{ .invalid = "too many logit biases" };
         if (request.logprobs orelse 0 > limits.logprobs_top) return .{ .invalid = "too many alternatives asked for" };
+        if (request.task == .score and request.logprobs == null) return .{ .invalid = "a prompt is scored where log-probabilities are asked for" };
         for ([_][]const u32{ request.tokens, request.stop_tokens }) |tokens| for (tokens) |token|
             if (token >= vocabulary_count) return .{ .invalid = "a token is outside the vocabulary" };
         for (request.biases) |bias| {
@@ -76,7 +90,7 @@ pub const Misfit = union(enum) {
         }) |value| if (!std.math.isFinite(value)) return .{ .invalid = "a sampling parameter is not a number" };
         if (params.temperature < 0) return .{ .invalid = "the temperature is negative" };
         if (params.repeat_penalty <= 0) return .{ .invalid = "the repeat penalty is not positive" };
-        const cost_min = @max(1, if (request.program) |program| program.cost_min else 1);
+        const cost_min = if (request.program) |program| @max(1, program.cost_min) else @min(1, request.tokens_max);
         const needed = @as(u64, request.tokens.len) + cost_min;
         if (needed > context_max) return .{ .context = .{ .needed = needed, .context_max = context_max } };
         if (cost_min > request.tokens_max) return .{ .limit = .{ .cost_min = cost_min, .tokens_max = request.tokens_max } };
@@ -96,8 +110,18 @@ test "what does not fit is named" {
         .logprobs = null,
         .step = false,
     };
-    try std.testing.expectEqual(null, Misfit.find(&base, 10, 4));
-    try std.testing.expectEqual(Misfit{ .context = .{ .needed = 4, .context_max = 3 } }, Misfit.find(&base, 10, 3).?);
+    try std.testing.expectEqual(null, Misfit.find(&base, 10, 4, false));
+    try std.testing.expectEqual(Misfit{ .context = .{ .needed = 4, .context_max = 3 } }, Misfit.find(&base, 10, 3, false).?);
+    var prompt = base;
+    prompt.tokens_max = 0;
+    try std.testing.expectEqual(null, Misfit.find(&prompt, 10, 3, false));
+    try std.testing.expect(Misfit.find(&prompt, 10, 3, true).? == .invalid);
+    prompt.task = .embed;
+    try std.testing.expectEqual(null, Misfit.find(&prompt, 10, 3, true));
+    try std.testing.expect(Misfit.find(&prompt, 10, 3, false).? == .invalid);
+    try std.testing.expectEqual(Misfit{ .context = .{ .needed = 3, .context_max = 2 } }, Misfit.find(&prompt, 10, 2, true).?);
+    prompt.tokens_max = 1;
+    try std.testing.expect(Misfit.find(&prompt, 10, 3, true).? == .invalid);
     const Change = struct { []const u8, *const fn (*Request) void };
     inline for (.{
         Change{ "empty prompt", struct {
@@ -130,6 +154,11 @@ test "what does not fit is named" {
                 request.biases = &.{.{ .token = 10, .bias = 1 }};
             }
         }.change },
+        Change{ "scores without log-probabilities", struct {
+            fn change(request: *Request) void {
+                request.task = .score;
+            }
+        }.change },
         Change{ "too many alternatives", struct {
             fn change(request: *Request) void {
                 request.logprobs = limits.logprobs_top + 1;
@@ -139,6 +168,6 @@ test "what does not fit is named" {
         errdefer std.debug.print("{s}\n", .{case[0]});
         var request = base;
         case[1](&request);
-        try std.testing.expect(Misfit.find(&request, 10, 100).? == .invalid);
+        try std.testing.expect(Misfit.find(&request, 10, 100, false).? == .invalid);
     }
 }

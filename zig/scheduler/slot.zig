@@ -64,6 +64,10 @@ pub const Slot = struct {
     /// The logits that the next token is drawn from: this slot's row of the arena, or one of a draft's.
     row: []f32, // (tokens)
     draft_logits: []f32, // (draft_tokens + 1, tokens)
+    /// Logits after each token of a chunk, where the prompt is scored. (chunk_scored_tokens, tokens)
+    scored_logits: ?[]f32 = null,
+    /// Where the prompt is embedded.
+    pool: ?Backend.Pool = null,
 
     phase: Phase = .free,
     /// Set outside `free`.
@@ -88,6 +92,8 @@ pub const Slot = struct {
     generated_max: u32 = 0,
     closed_by_rule: bool = false,
     log_sum: f64 = 0,
+    /// Of the log-probabilities of all tokens written.
+    logprob_sum: f64 = 0,
     alternatives: [limits.logprobs_top]event.Logprob = undefined,
     alternatives_count: usize = 0,
     begun_ms: f64 = 0,
@@ -133,25 +139,35 @@ pub const Slot = struct {
         const gpa = slot.shared.gpa;
         const request = slot.request;
         try slot.outbox.reserve(gpa);
-        const sequence = try slot.shared.kept.begin(request.tokens);
+        // What was computed before has no logits any more.
+        const sequence = switch (request.task) {
+            .generate => try slot.shared.kept.begin(request.tokens),
+            .score, .embed => try slot.shared.backend.sequenceCreate(),
+        };
         slot.sequence = sequence;
         slot.cached = slot.shared.backend.sequenceLen(sequence);
         slot.computed = slot.cached;
         if (request.program) |program| slot.matcher = try .create(gpa, program, request.stop_tokens);
         try slot.output.ensureTotalCapacity(gpa, @min(slot.generated_max, limits.output_tokens));
+        if (request.task == .score) slot.scored_logits = try gpa.alloc(f32, limits.chunk_scored_tokens * slot.logits.len);
+        if (request.task == .embed) slot.pool = try slot.shared.backend.poolCreate(gpa);
         const changes = request.step or request.biases.len > 0 or request.params.hasPenalties();
         if (request.logprobs != null and changes) slot.model_logits = try gpa.alloc(f32, slot.logits.len);
     }
 
     fn discard(slot: *Slot) void {
         const gpa = slot.shared.gpa;
-        if (slot.sequence) |sequence| slot.keep(sequence);
+        if (slot.sequence) |sequence| if (slot.pool == null) slot.keep(sequence) else slot.shared.backend.sequenceDestroy(sequence);
+        if (slot.pool) |*pool| pool.deinit(gpa);
         if (slot.matcher) |matcher| matcher.destroy();
         if (slot.model_logits) |row| gpa.free(row);
+        if (slot.scored_logits) |rows| gpa.free(rows);
         slot.output.deinit(gpa);
         slot.sequence = null;
         slot.matcher = null;
         slot.model_logits = null;
+        slot.scored_logits = null;
+        slot.pool = null;
         slot.output = .empty;
     }
 
@@ -201,19 +217,33 @@ pub const Slot = struct {
         return slot.phase == phase and slot.outbox.isEmpty();
     }
 
-    pub fn chunk(slot: *const Slot, tokens_max: u32) []const u32 {
+    /// What of the prompt the next pass computes.
+    pub fn chunk(slot: *Slot, tokens_max: u32) Backend.Item {
+        const sequence = slot.sequence.?;
         const rest = slot.request.tokens[slot.computed..];
-        return rest[0..@min(rest.len, tokens_max)];
+        if (slot.pool) |*pool| {
+            const count = if (slot.shared.backend.isCausal()) @min(rest.len, tokens_max) else rest.len;
+            return .{ .sequence = sequence, .tokens = rest[0..count], .logits = null, .pool = pool };
+        }
+        if (slot.scored_logits) |rows| {
+            const count: u32 = @intCast(@min(rest.len, tokens_max, limits.chunk_scored_tokens));
+            return .{ .sequence = sequence, .tokens = rest[0..count], .logits = rows.ptr, .outputs = count };
+        }
+        const tokens = rest[0..@min(rest.len, tokens_max)];
+        return .{ .sequence = sequence, .tokens = tokens, .logits = if (tokens.len == rest.len) slot.logits.ptr else null };
     }
 
-    /// A chunk of the prompt has been computed; with the last one, its logits are in the row.
+    /// The next tokens of the prompt have been computed, as `chunk` had them; with the last one, the logits are in the row.
     pub fn prefilled(slot: *Slot, tokens: u32) void {
         const total: u32 = @intCast(slot.request.tokens.len);
+        if (slot.scored_logits) |rows| slot.score(rows[0 .. tokens * slot.logits.len]) catch return slot.fail("out of memory");
         slot.computed += tokens;
         if (slot.computed == total) {
             slot.prompted_ms = nowMs();
             // A grammar of nothing but the empty text.
             if (slot.matcher) |matcher| if (matcher.isComplete()) return slot.finish(.complete);
+            if (slot.pool) |*pool| return slot.embed(pool) catch slot.fail("out of memory");
+            if (slot.generated_max == 0) return slot.finish(.length);
             return slot.ready();
         }
         slot.outbox.add(slot.shared.gpa, slot.request.handle, .progress, event.Progress{
@@ -221,6 +251,34 @@ pub const Slot = struct {
             .done = slot.computed,
             .total = total,
         }, "") catch slot.fail("out of memory");
+    }
+
+    fn embed(slot: *Slot, pool: *const Backend.Pool) error{OutOfMemory}!void {
+        const gpa = slot.shared.gpa;
+        const vector = try gpa.alloc(f32, pool.sum.len);
+        defer gpa.free(vector);
+        pool.write(vector);
+        try slot.outbox.addEmbedding(gpa, slot.request.handle, vector);
+        slot.finish(.complete);
+    }
+
+    /// Tells how likely each token was that follows one of the chunk, and leaves the last logits of all in the row.
+    fn score(slot: *Slot, rows: []const f32) error{OutOfMemory}!void {
+        const request = slot.request;
+        const width = slot.logits.len;
+        for (0..rows.len / width) |index| {
+            const row = rows[index * width ..][0..width];
+            const at = slot.computed + index + 1;
+            if (at == request.tokens.len) return @memcpy(slot.logits, row);
+            const log_sum = logprobs.logSum(row);
+            const count = logprobs.top(row, log_sum, slot.alternatives[0..request.logprobs.?]);
+            try slot.outbox.add(slot.shared.gpa, request.handle, .prompt_token, event.Token{
+                .head = undefined,
+                .token = request.tokens[at],
+                .logprob = logprobs.of(row[request.tokens[at]], log_sum),
+                .alternatives = @intCast(count),
+            }, std.mem.sliceAsBytes(slot.alternatives[0..count]));
+        }
     }
 
     /// What the next pass computes: the last token, and up to `rows` that have to come after it.
@@ -333,11 +391,13 @@ pub const Slot = struct {
         slot.generated += 1;
         slot.last = token;
         try slot.output.append(gpa, token);
+        const logprob = if (request.logprobs == null) 0 else logprobs.of((slot.model_logits orelse slot.row)[token], slot.log_sum);
+        slot.logprob_sum += logprob;
         if (request.isStop(token) and (if (slot.matcher) |matcher| matcher.acceptsEnd() else true)) return slot.finish(.stop_token);
         if (request.logprobs != null) try slot.outbox.add(gpa, request.handle, .token, event.Token{
             .head = undefined,
             .token = token,
-            .logprob = logprobs.of((slot.model_logits orelse slot.row)[token], slot.log_sum),
+            .logprob = logprob,
             .alternatives = @intCast(slot.alternatives_count),
         }, std.mem.sliceAsBytes(slot.alternatives[0..slot.alternatives_count]));
         if (slot.matcher) |matcher| {
@@ -382,6 +442,7 @@ pub const Slot = struct {
             .completion_tokens = slot.generated,
             .prompt_ms = @floatCast(slot.prompted_ms - slot.begun_ms),
             .completion_ms = @floatCast(nowMs() - slot.prompted_ms),
+            .logprob_sum = @floatCast(slot.logprob_sum),
             .length = @intCast(message.len),
         };
         @memcpy(slot.finish_record[0..@sizeOf(event.Finish)], std.mem.asBytes(&record));

@@ -17,6 +17,7 @@ export async function* blocksOf(events: AsyncIterable<Event>, display: Display):
   for await (const event of events) {
     switch (event.kind) {
       case "progress":
+      case "prompt":
         break;
       case "reasoning":
         yield* blocks.enter("thinking", { type: "thinking", thinking: "", signature: "" });

@@ -63,6 +63,7 @@ async function* pieces(
   for await (const event of events) {
     switch (event.kind) {
       case "progress":
+      case "prompt":
         break;
       case "text":
         yield { kind: "piece", text: event.text, logprobs: event.logprobs };

@@ -96,6 +96,7 @@ class WholeAnswer {
   take(event: AnswerEvent): void {
     switch (event.kind) {
       case "progress":
+      case "prompt":
         return;
       case "reasoning":
         this.#reasoning += event.text;
@@ -184,6 +185,7 @@ class StreamedAnswer {
     const index = this.#index;
     switch (event.kind) {
       case "progress":
+      case "prompt":
       case "call_end":
         return undefined;
       case "reasoning":

@@ -50,6 +50,7 @@ export class ResponseWriter {
     }
     switch (event.kind) {
       case "progress":
+      case "prompt":
         return;
       case "reasoning":
         yield* this.#reasoning(event.text);
