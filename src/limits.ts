@@ -61,6 +61,8 @@ export const promptsMax = 64;
 export const embeddingInputsMax = 2048;
 /** Choices of one request, as OpenAI's users send them; each takes a slot. */
 export const choicesMax = 8;
+/** Candidates that the best of are given back, as OpenAI has it; each takes a slot. */
+export const candidatesMax = 20;
 /** Tools of one request; twice what the largest agents send. */
 export const toolsMax = 1024;
 /** Stop strings of one request; OpenAI takes 4, llama.cpp's users send more. */

@@ -108,6 +108,51 @@ describe.skipIf(path === undefined)("the default model (skipped without its file
     }
   });
 
+  test("a scored text has the log-probabilities that it was generated with", async () => {
+    const prompt = "Once upon a time";
+    const asked = { model, max_tokens: 40, temperature: 0, logprobs: 2 };
+    const [said] = (await client.completions.create({ ...asked, prompt })).choices;
+    const written = said?.logprobs?.token_logprobs ?? [];
+    expect(written.length).toBeGreaterThan(8);
+    const text = prompt + said?.text;
+    const again = { ...asked, prompt: text, echo: true, max_tokens: 0 };
+    const [whole, streamed, longer] = await Promise.all([
+      client.completions.create(again),
+      client.completions.create({ ...again, stream: true }).then((stream) => Array.fromAsync(stream)),
+      client.completions.create({ ...again, max_tokens: 3, n: 2, best_of: 2 }),
+    ]);
+    const [choice] = whole.choices;
+    expect([choice?.text, choice?.finish_reason]).toEqual([text, "length"]);
+    const { tokens = [], token_logprobs = [], top_logprobs = [], text_offset = [] } = choice?.logprobs ?? {};
+    expect(tokens.join("")).toBe(text);
+    expect(text_offset).toEqual(tokens.map((_, index) => tokens.slice(0, index).join("").length));
+    expect<unknown>([token_logprobs[0], top_logprobs[0]]).toEqual([null, null]);
+    expect(whole.usage).toMatchObject({ prompt_tokens: tokens.length, completion_tokens: 0 });
+    // Computed in larger chunks, which changes nothing.
+    expect(token_logprobs.slice(-written.length)).toEqual(written);
+    expect(top_logprobs.slice(-written.length)).toEqual(said?.logprobs?.top_logprobs ?? []);
+    expect(streamed.flatMap(({ choices }) => choices[0]?.logprobs?.token_logprobs ?? [])).toEqual(token_logprobs);
+    for (const { text: more, logprobs } of longer.choices) {
+      expect(more).toStartWith(text);
+      expect(logprobs?.token_logprobs?.slice(0, tokens.length)).toEqual(token_logprobs);
+    }
+  });
+
+  test("the best of several is the one whose tokens are the likeliest", async () => {
+    const asked = { model, prompt: "The weather in Paris is", max_tokens: 6, seed: 11, logprobs: 0, temperature: 1.5 };
+    const all = await client.completions.create({ ...asked, n: 4 });
+    const best = await client.completions.create({ ...asked, n: 2, best_of: 4 });
+    const mean = ({ logprobs }: OpenAI.CompletionChoice) => {
+      const list = logprobs?.token_logprobs ?? [];
+      return list.reduce((sum, logprob) => sum + logprob, 0) / list.length;
+    };
+    // All are cut off, so that no token that ended one is left out.
+    expect(all.choices.map(({ finish_reason }) => finish_reason)).toEqual(["length", "length", "length", "length"]);
+    const ranked = [...all.choices].sort((a, b) => mean(b) - mean(a)).slice(0, 2);
+    expect(best.choices.map(({ text }) => text)).toEqual(ranked.map(({ text }) => text));
+    expect(best.usage).toMatchObject({ completion_tokens: 24 });
+  });
+
   test("what the template makes of a chat, and the text of tokens", async () => {
     const ask = async (path: string, body: object) =>
       JSON.parse(

@@ -250,6 +250,17 @@ test("log-probabilities beside tools, in a stream", async () => {
   expect(choices[0]?.message.tool_calls?.length).toBe(1);
 });
 
+test("a prompt's log-probabilities, and the best of several completions", async () => {
+  const prompt = { kind: "prompt_token", token: 98, logprob: -1, top: [{ token: 99, logprob: -0.5 }] } as const;
+  const { client } = connect(() => ({ events: [prompt], finish: "length", logprobSum: -2 }));
+  const asked = { model, prompt: "ab", echo: true, logprobs: 1, max_tokens: 0 };
+  const { choices } = await client.completions.create(asked);
+  expect(choices[0]?.text).toBe("ab");
+  expect(choices[0]?.logprobs?.text_offset).toEqual([0, 1]);
+  const best = await client.completions.create({ ...asked, best_of: 3 });
+  expect(best.choices).toEqual(choices);
+});
+
 test("completions, whole and streamed", async () => {
   const { client } = connect(() => script([["text", " upon"]]));
   const whole = await client.completions.create({ model, prompt: ["Once", "Twice"], echo: true });

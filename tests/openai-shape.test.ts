@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import type { Script } from "../src/engine/scripted.ts";
 import { ok } from "../src/generation/result.ts";
 import { type Chat, type ChatOptions, call, script, startChat, stuck } from "./fixtures/chat.ts";
 import { answerFaults } from "./fixtures/checked-openai.ts";
@@ -155,13 +156,24 @@ test.each([
     "Invalid value for 'prompt': expected a string, an array of tokens, or an array of up to 64 of either.",
   ],
   [{ prompt: [999] }, "prompt", "Invalid value for 'prompt': the model has no token 999."],
-  [{ prompt: "a", best_of: 2 }, "best_of", "'best_of' is not supported: it must be the same as 'n'."],
-  [{ prompt: "a", logprobs: 6 }, "logprobs", "Invalid value for 'logprobs': expected an integer from 0 to 5."],
+  [{ prompt: "a", n: 3, best_of: 2 }, "best_of", "Invalid value for 'best_of': it must be at least 'n', which is 3."],
   [
-    { prompt: "a", echo: true, logprobs: 1 },
-    "echo",
-    "'echo' and 'logprobs' together are not supported: the prompt's own log-probabilities are not kept.",
+    { prompt: "a", best_of: 2, stream: true },
+    "best_of",
+    "'best_of' cannot be streamed: the best answers are known when all have ended.",
   ],
+  [{ prompt: "a", best_of: 21 }, "best_of", "Invalid value for 'best_of': expected an integer from 1 to 20."],
+  [
+    { prompt: "a", max_tokens: 0 },
+    "max_tokens",
+    "Invalid value for 'max_tokens': 0 is for 'echo', which gives the prompt back.",
+  ],
+  [
+    { prompt: "a", max_tokens: -1 },
+    "max_tokens",
+    "Invalid value for 'max_tokens': expected an integer from 0 to 4294967295.",
+  ],
+  [{ prompt: "a", logprobs: 6 }, "logprobs", "Invalid value for 'logprobs': expected an integer from 0 to 5."],
   [
     { prompt: "a", suffix: "b" },
     "suffix",
@@ -170,6 +182,14 @@ test.each([
 ])("the completion %j is refused", async (fields, param, message) => {
   const { ask } = serve(() => hello);
   expect(await ask("/v1/completions", fields)).toMatchObject({ status: 400, body: { error: { param, message } } });
+});
+
+test("a prompt beyond the context is refused by its own name", async () => {
+  const { ask } = serve(() => ({ kind: "context", needed: 5000, contextMax: 4096 }));
+  expect(await ask("/v1/completions", { prompt: "a" })).toMatchObject({
+    status: 400,
+    body: { error: { param: "prompt", code: "context_length_exceeded", n_ctx: 4096 } },
+  });
 });
 
 test("tools mean nothing to a completion, and it says so", async () => {
@@ -198,6 +218,74 @@ test("a streamed completion says what the whole one says", async () => {
   expect(texts).toEqual(body.choices.map((choice: { text: string }) => choice.text));
   expect(usage).toEqual(body.usage);
 });
+
+test("a scored prompt stands in front of its answer, whole and streamed", async () => {
+  const { requests, ask } = serve(() => scored);
+  const asked = { prompt: "Grü", echo: true, logprobs: 1, stop: "!" };
+  const { body } = await ask("/v1/completions", asked);
+  expect(requests[0]).toMatchObject({ scorePrompt: true, logprobs: 1 });
+  const expected = {
+    tokens: ["G", "r", "\ufffd", "\ufffd", "n"],
+    token_logprobs: [null, -1, -2, -0.5, -0.25],
+    top_logprobs: [null, { r: -1, s: -0.5 }, { "\ufffd": -2 }, { "\ufffd": -0.5 }, { n: -0.25 }],
+    text_offset: [0, 1, 2, 2, 3],
+  };
+  expect(body.choices).toEqual([{ text: "Grün", index: 0, logprobs: expected, finish_reason: "stop" }]);
+
+  const { text } = await ask("/v1/completions", { ...asked, stream: true });
+  const chunks = text.split("\n\n").filter((line) => line.startsWith("data: {"));
+  const pieces = chunks.map((line) => JSON.parse(line.slice("data: ".length)).choices[0]);
+  expect(pieces.map((piece) => piece.text)).toEqual(["Grü", "n", ""]);
+  const logged = pieces.flatMap(({ logprobs }) => logprobs ?? []);
+  for (const [name, list] of Object.entries(expected)) expect(logged.flatMap((piece) => piece[name])).toEqual(list);
+});
+
+test("what tokens have in front of the text is none of it", async () => {
+  const tokens = [60, 115, 62, 32, 97];
+  const said = tokens.slice(1).map((token) => ({ kind: "prompt_token", token, logprob: -1, top: [] }) as const);
+  const { ask } = serve(() => ({ events: said, finish: "length" }), {
+    // As if it had put a BOS, `<s>`, and a space there.
+    service: { detokenize: () => Buffer.from("a") },
+  });
+  const { body } = await ask("/v1/completions", { prompt: tokens, echo: true, logprobs: 0, max_tokens: 0 });
+  const [{ text, logprobs, finish_reason }] = body.choices;
+  expect([text, logprobs.text_offset, finish_reason]).toEqual(["a", [0, 0, 0, 0, 0], "length"]);
+});
+
+test("of more candidates the likeliest of each prompt come back, and all are counted", async () => {
+  const sums = [-4, -1, -3, -9, -8, -1];
+  let next = 0;
+  const { requests, ask } = serve(() => {
+    const index = next++;
+    // The fourth is the longest: by token it is the likeliest of its prompt.
+    const timings = { promptTokens: 3, completionTokens: index === 3 ? 90 : 2 };
+    return { ...script([["text", `${index}`]]), timings, logprobSum: sums[index] ?? 0 };
+  });
+  const asked = { prompt: ["a", "b"], n: 2, best_of: 3, echo: true, seed: 5 };
+  const { body } = await ask("/v1/completions", asked);
+  expect(body.choices.map(({ text, index, logprobs }: Choice) => [text, index, logprobs])).toEqual([
+    ["a1", 0, null],
+    ["a2", 1, null],
+    ["b3", 2, null],
+    ["b5", 3, null],
+  ]);
+  expect(body.usage).toMatchObject({ prompt_tokens: 6, completion_tokens: 5 * 2 + 90 });
+  expect(requests.map(({ logprobs, seed }) => [logprobs, seed])).toEqual([5, 6, 7, 5, 6, 7].map((seed) => [0, seed]));
+});
+
+type Choice = { readonly text: string; readonly index: number; readonly logprobs: unknown };
+
+/** `Grü`, then `n`, in bytes that are tokens. */
+const scored: Script = {
+  ...script([["text", "n"]]),
+  events: [
+    { kind: "prompt_token", token: 114, logprob: -1, top: [{ token: 115, logprob: -0.5 }] },
+    { kind: "prompt_token", token: 0xc3, logprob: -2, top: [] },
+    { kind: "prompt_token", token: 0xbc, logprob: -0.5, top: [] },
+    { kind: "token", token: 110, logprob: -0.25, top: [] },
+    ...script([["text", "n"]]).events,
+  ],
+};
 
 test("embeddings are refused by a model that has none", async () => {
   const { ask } = serve(() => hello);

@@ -30,7 +30,8 @@ export function errorBody(failure: Failure | Refusal): ErrorBody {
     case "constraint":
       return body(failure.message, "invalid_request_error", failure.param, constraintCode(failure));
     case "context": {
-      const { error } = body(failure.message, "invalid_request_error", "messages", "context_length_exceeded");
+      const { message, param = "messages" } = failure;
+      const { error } = body(message, "invalid_request_error", param, "context_length_exceeded");
       return { error: { ...error, n_prompt_tokens: failure.promptTokens, n_ctx: failure.contextMax } };
     }
     case "model_not_found":

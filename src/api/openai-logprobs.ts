@@ -1,4 +1,4 @@
-import type { TokenLogprob } from "../generation/event.ts";
+import type { PromptToken, TokenLogprob } from "../generation/event.ts";
 
 /** A token's log-probability in the form of chats and responses. */
 export function encodeLogprob(entry: TokenLogprob) {
@@ -10,26 +10,31 @@ function encodeToken({ bytes, logprob }: { readonly bytes: Uint8Array; readonly 
   return { token: tokenText(bytes), logprob, bytes: [...bytes] };
 }
 
-/** The form of completions: parallel lists, for one answer piece by piece. */
+/** The form of completions: parallel lists, for one answer piece by piece, and for the prompt in front of it. */
 export class LegacyLogprobs {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #offset: number;
 
-  /** `start`: UTF-16 units of text before the first token. */
-  constructor(start: number) {
-    this.#offset = start;
+  /** Of what follows `text`; with `tokens`, those of the text itself come first. */
+  constructor(text: string, tokens: readonly PromptToken[] = []) {
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    const units = tokens.reduce((sum, { bytes }) => sum + decoder.decode(bytes, { stream: true }).length, 0);
+    // What tokens have in front of the text, a BOS or a space, is none of it.
+    this.#offset = text.length - units;
   }
 
-  encode(entries: readonly TokenLogprob[]) {
+  encode(entries: readonly PromptToken[]) {
     return {
       tokens: entries.map(({ bytes }) => tokenText(bytes)),
-      token_logprobs: entries.map(({ logprob }) => logprob),
+      token_logprobs: entries.map(({ logprob }) => logprob ?? null),
       // The chosen token is always among them, as in the hosted API.
-      top_logprobs: entries.map((entry) =>
-        Object.fromEntries([...entry.top, entry].map(({ bytes, logprob }) => [tokenText(bytes), logprob])),
+      top_logprobs: entries.map(({ bytes, logprob, top }) =>
+        logprob === undefined
+          ? null
+          : Object.fromEntries([...top, { bytes, logprob }].map((each) => [tokenText(each.bytes), each.logprob])),
       ),
       text_offset: entries.map(({ bytes }) => {
-        const at = this.#offset;
+        const at = Math.max(0, this.#offset);
         this.#offset += this.#decoder.decode(bytes, { stream: true }).length;
         return at;
       }),

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Failure } from "../../generation/failure.ts";
 import type { Request } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
-import { promptsMax } from "../../limits.ts";
+import { candidatesMax, promptsMax } from "../../limits.ts";
 import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { open, optional, strictFailure, unreadFields } from "../fields.ts";
@@ -19,8 +19,12 @@ export type CompletionRequest = {
   readonly requests: readonly Request[];
   /** Answers to each prompt. */
   readonly choices: number;
+  /** How many of them are given back: the likeliest. */
+  readonly kept: number;
   /** Give the prompt back in front of the answer. */
   readonly echo: boolean;
+  /** Give back how likely tokens are, with `echo` those of the prompt too. */
+  readonly logprobs: boolean;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   /** Undefined: the server's own. */
@@ -43,6 +47,10 @@ export function decodeCompletion(given: JsonBody, { id, service }: DecodeOptions
   if (!own.ok) return own;
   const sampling = decodeSampling(completion, service);
   if (!sampling.ok) return sampling;
+  const kept = completion.n ?? 1;
+  const choices = completion.best_of ?? kept;
+  const logprobs = completion.logprobs ?? undefined;
+  const echo = completion.echo ?? false;
   // No prompt is the empty one: the model begins where texts begin.
   const requests = eachOf(completion.prompt ?? "").map(
     (prompt): Request => ({
@@ -56,14 +64,18 @@ export function decodeCompletion(given: JsonBody, { id, service }: DecodeOptions
       ...own.value,
       ...sampling.value,
       tokensMax: completion.max_tokens ?? completion.n_predict ?? tokensDefault,
-      logprobs: completion.logprobs ?? undefined,
+      // The likeliest are found by their log-probabilities.
+      logprobs: logprobs ?? (choices > kept ? 0 : undefined),
+      scorePrompt: echo && logprobs !== undefined,
       templateVariables: {},
     }),
   );
   return ok({
     requests,
-    choices: completion.n ?? 1,
-    echo: completion.echo ?? false,
+    choices,
+    kept,
+    echo,
+    logprobs: logprobs !== undefined,
     stream: completion.stream ?? false,
     includeUsage: completion.stream_options?.include_usage ?? false,
     pingMs: pingMsOf(completion),
@@ -79,31 +91,34 @@ export const completionBody = open({
   ...samplingFields,
   ...constraintFields,
   ...ownFields,
+  max_tokens: optional(Type.Integer({ minimum: 0, maximum: 0xffff_ffff })),
   model: optional(Type.String()),
   prompt: Type.Union([promptBody, Type.Null()], { description: promptBody.description ?? "" }),
   suffix: optional(Type.String()),
   echo: optional(Type.Boolean()),
-  best_of: optional(Type.Integer({ minimum: 1, maximum: 20 })),
+  best_of: optional(Type.Integer({ minimum: 1, maximum: candidatesMax })),
   logprobs: optional(Type.Integer({ minimum: 0, maximum: 5 })),
 });
 type CompletionBody = Static<typeof completionBody>;
 
 const checkCompletion = checker(completionBody);
 
-function refusalOf({ prompt, suffix, echo, best_of, n, logprobs }: CompletionBody): Failure | undefined {
+function refusalOf({ prompt, suffix, echo, best_of, n, stream, max_tokens }: CompletionBody): Failure | undefined {
   if (suffix) {
     const message =
       "'suffix' is not supported: the model has no tokens for filling in the middle that Tenon knows of (prefix, suffix, middle).";
     return refused("suffix", message, "unsupported_parameter");
   }
-  // Only asked for more than it gives it means something else than n.
-  if (best_of && best_of !== (n ?? 1)) {
-    return refused("best_of", "'best_of' is not supported: it must be the same as 'n'.", "unsupported_parameter");
+  if (best_of && best_of < (n ?? 1)) {
+    return refused("best_of", `Invalid value for 'best_of': it must be at least 'n', which is ${n}.`, "invalid_value");
   }
-  if (echo && logprobs !== undefined && logprobs !== null) {
-    const message =
-      "'echo' and 'logprobs' together are not supported: the prompt's own log-probabilities are not kept.";
-    return refused("echo", message, "unsupported_parameter");
+  if (best_of && best_of > (n ?? 1) && stream) {
+    const message = "'best_of' cannot be streamed: the best answers are known when all have ended.";
+    return refused("best_of", message, "invalid_value");
+  }
+  if (max_tokens === 0 && !echo) {
+    const message = "Invalid value for 'max_tokens': 0 is for 'echo', which gives the prompt back.";
+    return refused("max_tokens", message, "invalid_value");
   }
   const blank = [prompt].flat().some((text) => typeof text === "string" && text !== "" && text.trim() === "");
   return blank ? refused("prompt", "The prompt must not be whitespace alone.", "invalid_value") : undefined;

@@ -1,4 +1,4 @@
-import type { Event, TokenLogprob, Usage } from "../../generation/event.ts";
+import type { Event, PromptToken, TokenLogprob, Usage } from "../../generation/event.ts";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { errorBody } from "../openai-error.ts";
@@ -12,7 +12,11 @@ import { encodeTimings, encodeUsage } from "./usage.ts";
 export type CompletionFrame = Frame & {
   /** What stands in front of each choice's text. */
   readonly echoes: readonly string[];
+  /** Of each prompt's choices, so many are given back: the likeliest, where there are more. */
+  readonly kept: number;
   readonly logprobs: boolean;
+  /** Whether the tokens in front have log-probabilities too. */
+  readonly scored: boolean;
 };
 
 /** Events → the body of an answer without stream. */
@@ -20,10 +24,11 @@ export async function encodeCompletion(
   frame: CompletionFrame,
   events: AsyncIterable<ChoiceEvent>,
 ): Promise<Result<object, Failure>> {
-  const choices = frame.echoes.map((echo): Collected => ({ text: echo, entries: [], end: undefined }));
+  const choices = frame.echoes.map((echo): Collected => ({ echo, prompt: [], text: "", entries: [], end: undefined }));
   for await (const { choice, event } of events) {
     const collected = choices[choice];
     if (event.kind === "failure") return fail(event.failure);
+    if (event.kind === "prompt" && collected !== undefined) collected.prompt = event.tokens;
     if (event.kind === "text" && collected !== undefined) {
       collected.text += event.text;
       collected.entries.push(...event.logprobs);
@@ -35,10 +40,10 @@ export async function encodeCompletion(
   const usage = sumUsage(usages, frame.choicesPerPrompt);
   return ok({
     ...head(frame, "text_completion"),
-    choices: choices.map(({ text, entries, end }, index) => ({
-      text,
+    choices: likeliest(choices, frame).map(({ echo, prompt, text, entries, end }, index) => ({
+      text: echo + text,
       index,
-      logprobs: frame.logprobs ? new LegacyLogprobs(frame.echoes[index]?.length ?? 0).encode(entries) : null,
+      logprobs: frame.logprobs ? new LegacyLogprobs(echo, prompt).encode([...prompt, ...entries]) : null,
       finish_reason: end === undefined ? null : encodeFinish(end.reason, "tool_calls"),
     })),
     usage: encodeUsage(usage),
@@ -46,7 +51,21 @@ export async function encodeCompletion(
   });
 }
 
+/** Of each prompt's choices those whose tokens are the likeliest on average, the best first; all as they are where all are kept. */
+function likeliest(choices: readonly Collected[], { choicesPerPrompt, kept }: CompletionFrame): readonly Collected[] {
+  if (kept === choicesPerPrompt) return choices;
+  const mean = ({ end }: Collected) => end?.meanLogprob ?? Number.NEGATIVE_INFINITY;
+  return Array.from({ length: choices.length / choicesPerPrompt }, (_, prompt) =>
+    choices
+      .slice(prompt * choicesPerPrompt, (prompt + 1) * choicesPerPrompt)
+      .sort((a, b) => mean(b) - mean(a))
+      .slice(0, kept),
+  ).flat();
+}
+
 type Collected = {
+  readonly echo: string;
+  prompt: readonly PromptToken[];
   text: string;
   readonly entries: TokenLogprob[];
   end: Extract<Event, { kind: "finish" }> | undefined;
@@ -60,17 +79,23 @@ export async function* encodeCompletionStream(
   const start = head(frame, "text_completion");
   const usageSoFar = frame.includeUsage ? { usage: null } : {};
   const chunk = (choice: object, rest: object = {}) => sseData({ ...start, choices: [choice], ...usageSoFar, ...rest });
-  const writers = frame.echoes.map((echo) => new LegacyLogprobs(echo.length));
+  const writers = frame.echoes.map((echo) => new LegacyLogprobs(echo));
   const usages: Usage[] = [];
 
   for (const [index, text] of frame.echoes.entries()) {
-    if (text !== "") yield chunk({ text, index, logprobs: null, finish_reason: null });
+    if (text !== "" && !frame.scored) yield chunk({ text, index, logprobs: null, finish_reason: null });
   }
   for await (const { choice: index, event } of events) {
     if (event.kind === "failure") {
       yield sseData(errorBody(event.failure));
       yield sseDone;
       return;
+    }
+    if (event.kind === "prompt") {
+      const text = frame.echoes[index] ?? "";
+      const writer = new LegacyLogprobs(text, event.tokens);
+      writers[index] = writer;
+      yield chunk({ text, index, logprobs: writer.encode(event.tokens), finish_reason: null });
     }
     if (event.kind === "text") {
       const logprobs = frame.logprobs ? (writers[index]?.encode(event.logprobs) ?? null) : null;

@@ -89,11 +89,13 @@ async function completion(service: Service, body: JsonBody, http: Request): Prom
   const id = freshId("cmpl-");
   const decoded = decodeCompletion(body, { id: requestIdOf(http), service });
   if (!decoded.ok) return errorResponse(decoded.failure);
-  const { echo, ...asked } = decoded.value;
+  const { echo, logprobs, kept, ...asked } = decoded.value;
   const texts = asked.requests.map(({ prompt = "" }) => (echo ? textOf(service, prompt) : ""));
   const written = {
     echoes: texts.flatMap((text) => Array.from({ length: asked.choices }, () => text)),
-    logprobs: asked.requests.some(({ logprobs }) => logprobs !== undefined),
+    kept,
+    logprobs,
+    scored: asked.requests.some(({ scorePrompt }) => scorePrompt),
   };
   return respond(
     service,
