@@ -11,6 +11,7 @@ import type { Event } from "./generation/event.ts";
 import type { Failure } from "./generation/failure.ts";
 import type { Request } from "./generation/request.ts";
 import { fail, ok, type Result } from "./generation/result.ts";
+import { samplingOf } from "./generation/sampling.ts";
 import { isForced } from "./generation/tool-choice.ts";
 import type { VocabularyData } from "./tokenizer/tokenizer.ts";
 
@@ -39,7 +40,8 @@ export async function generate(
   }
   const contradiction = contradictionOf(request);
   if (contradiction !== undefined) return fail(contradiction);
-  const unknown = request.sampling.logitBias.find(({ token }) => token >= model.engine.vocabularyCount);
+  const sampling = samplingOf(request.sampling);
+  const unknown = sampling.logitBias.find(({ token }) => token >= model.engine.vocabularyCount);
   if (unknown !== undefined) {
     const message = `Invalid value for 'logit_bias': the model has no token ${unknown.token}.`;
     return fail({ kind: "invalid", message, param: "logit_bias" });
@@ -58,22 +60,28 @@ export async function generate(
   // The engine keeps the grammar as long as the request lives.
   using _ = grammar;
   if (signal.aborted) return fail({ kind: "cancelled" });
-  const tokensMax = request.tokensMax ?? unlimited;
+  const promptTokens = prompt.value.tokens.length;
+  const { contextMax = model.engine.contextMax } = request;
+  const limit = request.tokensMax ?? request.tokensDefault ?? unlimited;
+  const needed = promptTokens + Math.max(Math.min(1, limit), grammar?.costMin ?? 0);
+  if (contextMax < model.engine.contextMax && needed > contextMax) {
+    return fail(contextFailure({ needed, contextMax, promptTokens }, request.prompt, ", as 'num_ctx' asks"));
+  }
+  const tokensMax = Math.min(limit, contextMax < model.engine.contextMax ? contextMax - promptTokens : unlimited);
   if (grammar !== undefined && grammar.costMin > tokensMax) {
     const message = `The shortest answer that fits takes ${grammar.costMin} tokens, more than the limit of ${tokensMax}.`;
     return fail({ kind: "invalid", message, param: "max_tokens", code: "invalid_value" });
   }
   const processors = [...model.processors];
   if (thoughts !== undefined && request.thoughtTokensMax !== undefined) {
-    const budget = { tokensMax: request.thoughtTokensMax, promptTokens: prompt.value.tokens.length, thoughts };
+    const budget = { tokensMax: request.thoughtTokensMax, promptTokens, thoughts };
     processors.push(thoughtBudget(model.tokenizer, budget));
   }
-  const { sampling } = request;
   const submitted = model.engine.submit({
     ...sampling,
     tokens: prompt.value.tokens,
     grammar,
-    seed: sampling.seed === undefined ? randomSeed() : foldSeed(sampling.seed),
+    seed: sampling.seed === undefined ? randomSeed() : foldSeed(sampling.seed + (request.choice ?? 0)),
     tokensMax,
     stopTokens,
     // The engine tells of tokens where it tells of their probabilities.
@@ -81,13 +89,13 @@ export async function generate(
     scorePrompt: request.scorePrompt === true,
     step: processors.length > 0,
   });
-  if (!submitted.ok) return fail(submitFailure(submitted.failure, prompt.value.tokens.length, request));
+  if (!submitted.ok) return fail(submitFailure(submitted.failure, promptTokens, request));
   const generation = submitted.value;
   const abort = () => generation.cancel();
   signal.addEventListener("abort", abort, { once: true });
   const custom = new Set(request.tools.filter((tool) => tool.custom !== undefined).map(({ name }) => name));
   const events = toEvents(stepped(generation, processors), {
-    stop: request.stop,
+    stop: request.stop ?? [],
     holdCalls: request.holdCalls,
     ...(request.keepTokens === true ? { keptTokens: prompt.value.tokens } : {}),
     ...(request.scorePrompt === true ? { scoredTokens: prompt.value.tokens } : {}),
@@ -105,9 +113,10 @@ export async function generate(
   };
   return ok({
     model: model.id,
-    promptTokens: prompt.value.tokens.length,
+    promptTokens,
     constraint,
     relaxed,
+    sampling,
     events: watched(events, request, { log, end, release }),
   });
 }
@@ -190,16 +199,27 @@ function submitFailure(failure: SubmitFailure, promptTokens: number, { prompt }:
     case "overloaded":
       return { kind: "overloaded", message: "All slots are busy. Please try again later." };
     case "context": {
-      const { needed, contextMax } = failure;
-      const message = `This model's maximum context length is ${contextMax} tokens. However, the prompt has ${promptTokens} tokens and the shortest answer needs ${needed - promptTokens} more.`;
-      const param = prompt === undefined ? {} : { param: "prompt" };
-      return { kind: "context", message, promptTokens, contextMax, ...param };
+      return contextFailure({ ...failure, promptTokens }, prompt);
     }
     case "invalid":
       return { kind: "invalid", message: failure.message };
     default:
       return failure satisfies never;
   }
+}
+
+function contextFailure(
+  {
+    needed,
+    contextMax,
+    promptTokens,
+  }: { readonly needed: number; readonly contextMax: number; readonly promptTokens: number },
+  prompt: Request["prompt"],
+  why = "",
+): Failure {
+  const message = `This model's maximum context length is ${contextMax} tokens${why}. However, the prompt has ${promptTokens} tokens and the shortest answer needs ${needed - promptTokens} more.`;
+  const param = prompt === undefined ? {} : { param: "prompt" };
+  return { kind: "context", message, promptTokens, contextMax, ...param };
 }
 
 function tokenBytes(vocabulary: VocabularyData, token: number): Uint8Array {

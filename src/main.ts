@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { chosenModels } from "./api/chosen-models.ts";
 import type { Service } from "./api/service.ts";
 import { check } from "./check.ts";
 import { exposureNote } from "./config/exposure.ts";
@@ -87,7 +88,7 @@ function serviceOf({ model, detail, path }: LoadedModel, config: Config, log: Lo
   const hub = { accessToken: process.env["HF_TOKEN"] || undefined };
   const store = openModelStore({ folder: join(config.home, "models"), loaded: detail, loadedPath: path, hub });
   const asked = { holdCalls, reasoningAlias, pingMs, strictFields, lexicon };
-  return { ...modelService(model, detail, { ...config, log }), store, ...asked };
+  return chosenModels({ ...modelService(model, detail, { ...config, log }), store, ...asked });
 }
 
 /** The first signal lets running answers finish, the second does not wait. */

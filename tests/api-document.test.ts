@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { optionsBody } from "../src/api/ollama/options.ts";
+import { optionsBody } from "../src/api/model-options.ts";
 import {
   chatBody as chat,
   copyBody,

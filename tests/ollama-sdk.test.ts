@@ -139,7 +139,10 @@ test("num_ctx ends prompt and answer together, and what does not fit is refused 
   await client.chat({ model, messages, options: { num_ctx: 1_000_000, num_predict: 3 } });
   expect(requests[1]?.tokensMax).toBe(3);
   const full = client.chat({ model, messages, options: { num_ctx: promptTokens } });
-  expect(await errorOf(full)).toMatchObject({ status_code: 400, message: expect.stringContaining("'num_ctx'") });
+  expect(await errorOf(full)).toMatchObject({
+    status_code: 400,
+    message: expect.stringContaining("as 'num_ctx' asks"),
+  });
   const long = [{ role: "user", content: "x".repeat(200) }, { role: "assistant", content: "ok" }, ...messages];
   const asked = { model, messages: long, options: { num_ctx: 200 } };
   expect(await errorOf(client.chat(asked))).toMatchObject({ status_code: 400 });

@@ -7,9 +7,9 @@ import { decodeChat as decodeOllama } from "../src/api/ollama/decode-chat.ts";
 import { decodeGenerate } from "../src/api/ollama/decode-generate.ts";
 import { decodeChat } from "../src/api/openai/decode.ts";
 import { decodeResponse, type Past } from "../src/api/responses/decode.ts";
-import { unusedStore } from "../src/api/service-fixture.ts";
 import { hermes } from "../src/dialects/hermes.ts";
 import type { Request } from "../src/generation/request.ts";
+import { ok } from "../src/generation/result.ts";
 import { renderText } from "../src/prompt/render.ts";
 import { type ChatTemplate, chatTemplate } from "../src/prompt/template.ts";
 import { detail } from "./fixtures/chat.ts";
@@ -290,7 +290,7 @@ const service = {
   strictFields: true,
   tokenize: () => new Uint32Array(),
   describe: () => ({ ...detail, capabilities: ["completion", "tools", "thinking"] as const }),
-  store: unusedStore,
+  chosen: () => ok({ id: detail.id, asked: detail.id, derivation: undefined }),
 };
 
 /** Of the responses that are kept. */

@@ -9,6 +9,8 @@ import type { Derivation, PullEvent, StoredModel } from "../generation/stored-mo
 export type ModelStore = {
   /** By id; the loaded one is always among them. */
   list(): Promise<readonly StoredModel[]>;
+  /** Those that were made from the loaded one, by id. */
+  derived(): readonly StoredModel[];
   find(name: string): StoredModel | undefined;
   /** What the file of its weights says of itself, by GGUF's keys; arrays are null unless they are asked for. */
   metadata(model: StoredModel, options: { readonly arrays: boolean }): Readonly<Record<string, unknown>>;

@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Failure } from "../generation/failure.ts";
-import type { Request, Sampling } from "../generation/request.ts";
+import type { Request } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
+import type { AskedSampling } from "../generation/sampling.ts";
 import { choicesMax, logitBiasMax, stopStringLengthMax, stopStringsMax } from "../limits.ts";
 import { open, optional, options, tokensLimit } from "./fields.ts";
 import type { Service } from "./service.ts";
@@ -64,35 +65,36 @@ export function decodeSampling(
   body: SamplingBody,
   { tokenize }: Pick<Service, "tokenize">,
 ): Result<SamplingRequest, Failure> {
-  const stop = [body.stop ?? []].flat();
-  if (stop.some((text) => !text.isWellFormed())) {
+  const stop = body.stop === undefined || body.stop === null ? undefined : [body.stop].flat();
+  if (stop?.some((text) => !text.isWellFormed())) {
     const message = "a stop string contains half a surrogate pair";
     return fail({ kind: "invalid", message, param: "stop", code: "invalid_value" });
   }
   const logitBias = biasesOf(body.logit_bias, tokenize);
-  if (logitBias.length > logitBiasMax) {
+  if (logitBias !== undefined && logitBias.length > logitBiasMax) {
     const message = `Invalid value for 'logit_bias': expected an object of ${biasText}.`;
     return fail({ kind: "invalid", message, param: "logit_bias", code: "invalid_value" });
   }
   const sampling = {
-    temperature: body.temperature ?? 1,
+    temperature: body.temperature ?? undefined,
     // -1 is how other servers spell "off".
-    topK: Math.max(0, body.top_k ?? 0),
-    topP: body.top_p ?? 1,
-    minP: body.min_p ?? 0,
-    repeatPenalty: body.repeat_penalty ?? body.repetition_penalty ?? 1,
-    frequencyPenalty: body.frequency_penalty ?? 0,
-    presencePenalty: body.presence_penalty ?? 0,
+    topK: body.top_k === -1 ? 0 : (body.top_k ?? undefined),
+    topP: body.top_p ?? undefined,
+    minP: body.min_p ?? undefined,
+    repeatPenalty: body.repeat_penalty ?? body.repetition_penalty ?? undefined,
+    frequencyPenalty: body.frequency_penalty ?? undefined,
+    presencePenalty: body.presence_penalty ?? undefined,
     // -1 asks for a random one, as in llama.cpp.
-    seed: body.seed === -1 ? undefined : (body.seed ?? undefined),
+    seed: body.seed === -1 ? "fresh" : (body.seed ?? undefined),
     logitBias,
-  };
+  } as const;
   return ok({ sampling, stop });
 }
 
-function biasesOf(given: SamplingBody["logit_bias"], tokenize: Service["tokenize"]): Sampling["logitBias"] {
+function biasesOf(given: SamplingBody["logit_bias"], tokenize: Service["tokenize"]): AskedSampling["logitBias"] {
+  if (given === undefined || given === null) return undefined;
   if (!Array.isArray(given)) {
-    return Object.entries(given ?? {}).map(([token, bias]) => ({ token: Number(token), bias }));
+    return Object.entries(given).map(([token, bias]) => ({ token: Number(token), bias }));
   }
   return given.flatMap(([what, bias]) => {
     const tokens = typeof what === "number" ? [what] : [...tokenize(what, { special: true, bos: false })];

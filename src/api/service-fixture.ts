@@ -16,6 +16,7 @@ const unused = () => {
 /** For tests of what never looks at models on disk. */
 export const unusedStore: ModelStore = {
   list: unused,
+  derived: unused,
   find: unused,
   metadata: unused,
   derive: unused,

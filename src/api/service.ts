@@ -1,9 +1,10 @@
 import type { Answer } from "../generation/answer.ts";
 import type { Failure } from "../generation/failure.ts";
-import type { ModelDetail, ModelInfo } from "../generation/model-detail.ts";
+import type { ModelDetail } from "../generation/model-detail.ts";
 import type { Request } from "../generation/request.ts";
 import type { Result } from "../generation/result.ts";
 import type { Status } from "../generation/status.ts";
+import type { Derivation } from "../generation/stored-model.ts";
 import type { ModelStore } from "./model-store.ts";
 
 /** What an api room needs of the server behind it. */
@@ -28,7 +29,10 @@ export type Service = {
   ): Promise<Result<Embeddings, Failure>>;
   status(): Status;
   describe(): ModelDetail;
-  readonly models: readonly ModelInfo[];
+  /** What a name means; undefined and a name that nothing here has are the loaded model. One that is here and not loaded is refused. */
+  chosen(name: string | undefined): Result<ChosenModel, Failure>;
+  /** The loaded model, and after it those that were made from it. */
+  models(): readonly ModelDetail[];
   readonly store: ModelStore;
   /** Deliver calls whole where a request says nothing. */
   readonly holdCalls: boolean;
@@ -40,6 +44,15 @@ export type Service = {
   readonly strictFields: boolean;
   /** The server's word list; undefined without one. */
   readonly lexicon: readonly string[] | undefined;
+};
+
+/** The model that answers. */
+export type ChosenModel = {
+  readonly id: string;
+  /** For generation: the loaded model's own, or a name that nobody knows, which `--strict-models` refuses. */
+  readonly asked: string;
+  /** What it says beside the weights; undefined for the loaded model itself. */
+  readonly derivation: Derivation | undefined;
 };
 
 export type Embeddings = { readonly vectors: readonly Float32Array[]; readonly promptTokens: number };

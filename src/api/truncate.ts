@@ -6,11 +6,8 @@ import type { Service } from "./service.ts";
  * `truncation: "auto"`: the request with so few of its oldest turns left out that prompt and answer fit into the context; as it came where it fits or
  * nothing helps. What is left begins with what the user says, and rules stay.
  */
-export function truncated(
-  request: Request,
-  service: Pick<Service, "prompt" | "models">,
-  contextMax = service.models[0]?.contextMax ?? 0,
-): Request {
+export function truncated(request: Request, service: Pick<Service, "prompt" | "describe">): Request {
+  const contextMax = Math.min(request.contextMax ?? Number.POSITIVE_INFINITY, service.describe().contextMax);
   const share = Math.floor(contextMax * truncationReserveShare);
   const room = contextMax - Math.min(request.tokensMax ?? share, share);
   const fits = (messages: readonly Message[]) => {

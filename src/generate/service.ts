@@ -18,7 +18,6 @@ export function modelService(model: Model, detail: ModelDetail, options: ModelSe
   const { tokenizer, engine } = model;
   const { vocabulary } = tokenizer;
   return {
-    models: [detail],
     describe: () => detail,
     answer: (request: Request, signal: AbortSignal): Promise<Result<Answer, Failure>> =>
       generate(model, request, signal, { strictModels, log, ended: totals.ended }),

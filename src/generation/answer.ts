@@ -1,4 +1,5 @@
 import type { Event } from "./event.ts";
+import type { Sampling } from "./sampling.ts";
 
 /** An admitted request: everything that could be known before the first token was in order. */
 export type Answer = {
@@ -9,6 +10,8 @@ export type Answer = {
   readonly constraint: Constraint;
   /** What `policy.relax` widened: JSON pointers into the schemas, each after the `param` of its schema. */
   readonly relaxed: readonly string[];
+  /** As it is, whoever asked for it. */
+  readonly sampling: Sampling;
   readonly events: AsyncIterable<Event>;
 };
 

@@ -1,5 +1,6 @@
 import type { GrammarSource } from "./grammar-source.ts";
 import type { Policy } from "./policy.ts";
+import type { AskedSampling } from "./sampling.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 
 /**
@@ -27,13 +28,23 @@ export type Request = {
   /** Undefined: the server's own level. */
   readonly toolStrict?: ToolStrict | undefined;
   readonly answer: AnswerFormat;
-  readonly sampling: Sampling;
-  /** Limit of generated tokens; undefined means what the context leaves. 0 reads the prompt and ends. */
+  readonly sampling: AskedSampling;
+  /** Which of several answers to one request this is, from 0 on: each has the next seed. */
+  readonly choice?: number;
+  /**
+   * Limit of generated tokens; undefined means what the model says, else `tokensDefault`, else what the context leaves. 0 reads the prompt and
+   * ends.
+   */
   readonly tokensMax: number | undefined;
+  readonly tokensDefault?: number;
+  /** Tokens of prompt and answer together, where that is less than the model's context. */
+  readonly contextMax?: number;
+  /** Leave out the oldest turns of a conversation that does not fit. */
+  readonly truncate?: boolean;
   /** Of these, what thoughts may take together before they have to end; undefined is all. */
   readonly thoughtTokensMax?: number | undefined;
-  /** Applied to content only; the text itself is never part of the answer. */
-  readonly stop: readonly string[];
+  /** Applied to content only; the text itself is never part of the answer. Undefined: what the model says, else none. */
+  readonly stop: readonly string[] | undefined;
   /** Undefined: none. A number: log-probabilities with that many alternatives, 0 to 20. */
   readonly logprobs: number | undefined;
   /** Say first how likely each token of the prompt was; only with `logprobs`. */
@@ -105,21 +116,3 @@ export type AnswerFormat =
   | { readonly kind: "json_object" }
   | { readonly kind: "json_schema"; readonly schema: string; readonly param: string }
   | { readonly kind: "grammar"; readonly source: GrammarSource; readonly param: string };
-
-export type Sampling = {
-  /** 0 is greedy. */
-  readonly temperature: number;
-  /** 0 means off. */
-  readonly topK: number;
-  /** 1 means off. */
-  readonly topP: number;
-  /** 0 means off. */
-  readonly minP: number;
-  /** 1 means off. */
-  readonly repeatPenalty: number;
-  readonly frequencyPenalty: number;
-  readonly presencePenalty: number;
-  /** Undefined: a fresh one for every request. */
-  readonly seed: number | undefined;
-  readonly logitBias: readonly { readonly token: number; readonly bias: number }[];
-};

@@ -70,7 +70,7 @@ export function openModelStore({ folder, loaded, loadedPath, hub = {} }: StoreOp
       factsOf(file);
     }
     const derived = listDerived(folder).flatMap((each) => storedDerived(files, each) ?? []);
-    return [...files.map(stored), ...derived].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+    return [...files.map(stored), ...derived].sort(byId);
   };
 
   /** A model of exactly this name before a file that it stands for. */
@@ -107,6 +107,11 @@ export function openModelStore({ folder, loaded, loadedPath, hub = {} }: StoreOp
 
   return {
     list,
+    derived(): readonly StoredModel[] {
+      const files = weights();
+      const made = listDerived(folder).flatMap((each) => storedDerived(files, each) ?? []);
+      return made.filter((model) => model.loaded).sort(byId);
+    },
     find(text: string): StoredModel | undefined {
       const model = named(text);
       return model.ok ? model.value : undefined;
@@ -200,6 +205,10 @@ function readFacts(id: string, path: string): ModelFacts {
   const fileBytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   const facts = factsOfCard({ id, manifest: undefined, fileBytes, template: undefined });
   return { ...facts, family: "unknown", quantisation: "unknown" };
+}
+
+function byId(a: StoredModel, b: StoredModel): number {
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }
 
 /** What a new model of this parent is. */

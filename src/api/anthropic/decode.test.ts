@@ -65,7 +65,7 @@ test("sampling, stop sequences and stream", () => {
   });
   expect(request.stop).toEqual(["END", "\n\n"]);
   expect(stream).toBe(true);
-  expect(decode({ top_k: -1, seed: -1 }).request.sampling).toMatchObject({ topK: 0, seed: undefined });
+  expect(decode({ top_k: -1, seed: -1 }).request.sampling).toMatchObject({ topK: 0, seed: "fresh" });
 });
 
 test("null is not given", () => {

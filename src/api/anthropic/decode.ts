@@ -35,8 +35,8 @@ export function decodeMessages(body: JsonBody, options: Options): Result<Message
   if (!checked.ok) return checked;
   const fields = checked.value;
   const { max_tokens: tokensMax, stop_sequences } = fields;
-  const stop = stop_sequences ?? [];
-  if (stop.some((text) => !text.isWellFormed())) {
+  const stop = stop_sequences ?? undefined;
+  if (stop?.some((text) => !text.isWellFormed())) {
     return fail(invalid("stop_sequences", "a stop sequence contains half a surrogate pair"));
   }
   const ignored = unreadFields(fields, messagesBody, knownFields);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Chat, detail, script, startChat } from "../../../tests/fixtures/chat.ts";
+import { unusedStore } from "../service-fixture.ts";
 
 let chat: Chat;
 beforeAll(() => {
@@ -81,8 +82,11 @@ test("models have this shape for this shape's clients only", async () => {
 });
 
 test("pages of models begin and end where they are asked to", async () => {
-  const models = ["a", "b", "c"].map((id) => ({ ...detail, id }));
-  const three = startChat(() => script([]), { service: { models } });
+  const made = { loaded: true, modifiedMs: 0, facts: detail, derivation: undefined } as const;
+  const derived = () => ["b", "c"].map((id) => ({ ...made, id }));
+  const three = startChat(() => script([]), {
+    service: { describe: () => ({ ...detail, id: "a" }), store: { ...unusedStore, derived } },
+  });
   const page = async (query: string) => {
     const response = await fetch(new URL(`/v1/models?${query}`, three.server.url), { headers: version });
     const { data, has_more }: { data: { id: string }[]; has_more: boolean } = JSON.parse(await response.text());

@@ -3,6 +3,7 @@ import type { Failure } from "../../generation/failure.ts";
 import type { Request as Asked } from "../../generation/request.ts";
 import { ok, type Result } from "../../generation/result.ts";
 import { readJson } from "../body.ts";
+import { findModel } from "../find-model.ts";
 import { decodePath } from "../path.ts";
 import { responseHeaders } from "../response-headers.ts";
 import { requestIdOf } from "../room.ts";
@@ -85,11 +86,11 @@ function models(service: Service, http: Request): Response | undefined {
   if (id === null) return undefined;
   const requestId = requestIdOf(http);
   if (id[1] === undefined || id[1] === "") {
-    const page = modelsPage(service.models, url.searchParams);
+    const page = modelsPage(service.models(), url.searchParams);
     return page.ok ? Response.json(page.value) : errorResponse(page.failure, requestId);
   }
   const wanted = decodePath(id[1]);
-  const model = service.models.find((known) => known.id === wanted);
+  const model = findModel(service, wanted);
   return model === undefined
     ? errorResponse({ kind: "model_not_found", model: wanted }, requestId)
     : Response.json(encodeModel(model));

@@ -1,8 +1,8 @@
 import type { Static } from "@sinclair/typebox";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
+import { parametersFailure } from "../model-options.ts";
 import type { DerivationChanges } from "../model-store.ts";
-import { parametersFailure } from "./options.ts";
 import { type createBody, refusedOfCreate } from "./schema.ts";
 
 /** What a new model is made of. */

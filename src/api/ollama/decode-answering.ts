@@ -3,25 +3,24 @@ import type { Request } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { topLogprobsMax } from "../../limits.ts";
 import { type BodySchema, strictFailure, unreadFields } from "../fields.ts";
+import { decodeOptions } from "../model-options.ts";
 import { decodeOwnFields, type NamedFormat } from "../own-fields.ts";
-import type { Service } from "../service.ts";
+import type { ChosenModel, Service } from "../service.ts";
 import { sourceAt } from "../source.ts";
-import type { ChosenModel } from "./choose-model.ts";
 import { decodeKeepAlive } from "./keep-alive.ts";
-import { decodeOptions } from "./options.ts";
+import { listedName } from "./model-names.ts";
 import type { AnsweringBody } from "./schema.ts";
 
-export type DecodeService = Pick<Service, "describe" | "holdCalls" | "lexicon" | "store" | "strictFields" | "tokenize">;
+export type DecodeService = Pick<
+  Service,
+  "chosen" | "describe" | "holdCalls" | "lexicon" | "strictFields" | "tokenize"
+>;
 
 /** What chats and generations have in common. */
 export type Answering = {
   readonly request: Pick<Request, CommonField>;
   readonly stream: boolean;
   readonly logprobs: boolean;
-  /** Leave out the oldest turns of what does not fit. */
-  readonly truncate: boolean;
-  /** Tokens of prompt and answer together; undefined is all that there are. */
-  readonly contextMax: number | undefined;
   readonly keepAliveS: number | undefined;
   readonly ignored: readonly string[];
 };
@@ -36,6 +35,8 @@ type CommonField =
   | "sampling"
   | "stop"
   | "tokensMax"
+  | "contextMax"
+  | "truncate"
   | "logprobs"
   | "templateVariables";
 
@@ -55,7 +56,7 @@ export function decodeAnswering(
     readonly schema: BodySchema;
   },
 ): Result<Answering, Failure> {
-  const options = decodeOptions(body.options, model.derivation?.parameters ?? {}, service);
+  const options = decodeOptions(body.options, service);
   if (!options.ok) return options;
   const ignored = [...unreadFields(body, schema), ...options.value.ignored];
   const refusal =
@@ -74,19 +75,19 @@ export function decodeAnswering(
     request: {
       ...own.value,
       id,
-      model: model.asked,
+      model: body.model ?? body.name ?? undefined,
       // A call is one object of one line here.
       holdCalls: true,
       sampling,
       stop,
       tokensMax,
+      ...(contextMax === undefined ? {} : { contextMax }),
+      truncate: body.truncate ?? false,
       logprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : undefined,
       templateVariables: thinkVariables(body.think),
     },
     stream: body.stream ?? true,
     logprobs: body.logprobs ?? false,
-    truncate: body.truncate ?? false,
-    contextMax,
     keepAliveS: keepAlive.value,
     ignored,
   });
@@ -106,9 +107,9 @@ function decodeFormat(value: unknown, text: string): Result<readonly NamedFormat
 }
 
 /** A model without the switch would think, or not, as it likes. */
-function thinkFailure({ think }: AnsweringBody, { name }: ChosenModel, service: DecodeService): Failure | undefined {
+function thinkFailure({ think }: AnsweringBody, { id }: ChosenModel, service: DecodeService): Failure | undefined {
   if (!think || service.describe().capabilities.includes("thinking")) return undefined;
-  const message = `${JSON.stringify(name)} does not support thinking`;
+  const message = `${JSON.stringify(listedName(id))} does not support thinking`;
   return { kind: "invalid", message, param: "think", code: "unsupported_value" };
 }
 

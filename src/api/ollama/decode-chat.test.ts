@@ -30,18 +30,16 @@ const messagesOf = (...messages: object[]): readonly Message[] => requestOf({ me
 
 test("a plain request, whose defaults are those of every shape", () => {
   expect(decode({})).toEqual({
-    model: { name: "Loaded-Q4_0:latest", asked: "Loaded-Q4_0", derivation: undefined },
+    model: "Loaded-Q4_0:latest",
     stream: true,
     logprobs: false,
-    truncate: false,
-    contextMax: undefined,
     keepAliveS: undefined,
     ignored: [],
     request: requestWith({
       id: "r",
-      model: "Loaded-Q4_0",
       messages: [{ role: "user", content: "Hi" }],
       holdCalls: true,
+      truncate: false,
     }),
   });
 });
@@ -53,35 +51,12 @@ test("what asks for nothing loads", () => {
   expect(refusal({ messages: [{ role: "user", content: " " }] })).toStartWith("messages: ");
 });
 
-describe("the model", () => {
-  test("is the loaded one by its name, by none and by one that nobody has", () => {
-    expect(decode({ model: "loaded" }).model).toMatchObject({ name: "Loaded-Q4_0:latest", asked: loaded.id });
-    expect(decode({ name: "llama3.2" }).model).toMatchObject({ name: "Loaded-Q4_0:latest", asked: "llama3.2" });
-    expect(decode({ model: "" }).model).toMatchObject({ asked: loaded.id });
-  });
-
-  test("that was made from it says its own first", () => {
-    const request = requestOf({ model: "mario" });
-    expect(decode({ model: "mario" }).model).toMatchObject({ name: "mario:v2", asked: loaded.id });
-    expect(request.messages).toEqual([
-      { role: "system", content: "You are Mario." },
-      { role: "user", content: "Who?" },
-      { role: "assistant", content: "Mario!", reasoning: undefined, calls: [] },
-      { role: "user", content: "Hi" },
-    ]);
-    expect(request).toMatchObject({ template: "{{ messages }}", tokensMax: 7, stop: ["END"] });
-    expect(request.sampling.temperature).toBe(0.5);
-    const rules = { role: "system", content: "Be Luigi." };
-    const own = requestOf({ model: "mario", messages: [rules, hello], options: { temperature: 2, num_predict: -1 } });
-    expect(own.messages.map(({ content }) => content)).toEqual(["Who?", "Mario!", "Be Luigi.", "Hi"]);
-    expect(own).toMatchObject({ tokensMax: undefined, sampling: { temperature: 2 } });
-  });
-
-  test("that is here and not loaded is refused", () => {
-    expect(refusal({ model: "other" })).toBe(
-      "model: model 'other' is not loaded: this server runs 'Loaded-Q4_0', and another one with '-m Other'",
-    );
-  });
+test("a model goes by the name that lists have, and one that cannot answer is refused", () => {
+  for (const field of ["model", "name"]) {
+    const { model, request } = decode({ [field]: "mario" });
+    expect([model, request?.model]).toEqual(["mario:v2", "mario"]);
+  }
+  expect(refusal({ model: "other" })).toBe("model: not loaded");
 });
 
 describe("messages", () => {
@@ -251,9 +226,9 @@ describe("options", () => {
       logit_bias: { "5": 1 },
     };
     expect(decode({ options })).toMatchObject({
-      contextMax: 100,
       ignored: [],
       request: {
+        contextMax: 100,
         tokensMax: 5,
         stop: ["x"],
         sampling: {
@@ -272,9 +247,10 @@ describe("options", () => {
   });
 
   test("no limit, in each of its spellings", () => {
-    for (const num_predict of [-2, -1, 0, null])
-      expect(requestOf({ options: { num_predict } }).tokensMax).toBeUndefined();
-    expect(requestOf({ options: { seed: -1 } }).sampling.seed).toBeUndefined();
+    for (const num_predict of [-2, -1, 0])
+      expect(requestOf({ options: { num_predict } }).tokensMax).toBe(Number.POSITIVE_INFINITY);
+    expect(requestOf({ options: { num_predict: null } }).tokensMax).toBeUndefined();
+    expect(requestOf({ options: { seed: -1 } }).sampling.seed).toBe("fresh");
   });
 
   test("how a model is computed changes no answer; a sampler that there is not, and what nobody knows, is told", () => {
@@ -321,7 +297,7 @@ test("log-probabilities", () => {
 test("the other fields", () => {
   expect(decode({ stream: false, truncate: true, shift: false, keep_alive: "5m" })).toMatchObject({
     stream: false,
-    truncate: true,
+    request: { truncate: true },
     keepAliveS: 300,
     ignored: [],
   });

@@ -1,18 +1,19 @@
 import type { Failure } from "../../generation/failure.ts";
-import type { Message, Request } from "../../generation/request.ts";
+import type { Request } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { emptyInput } from "../empty-input.ts";
 import { sourceAt } from "../source.ts";
-import { type ChosenModel, chooseModel } from "./choose-model.ts";
 import { type Answering, type DecodeService, decodeAnswering } from "./decode-answering.ts";
 import { decodeMessages } from "./decode-messages.ts";
 import { decodeToolChoice, decodeTools } from "./decode-tools.ts";
+import { listedName } from "./model-names.ts";
 import { chatBody } from "./schema.ts";
 
 export type Asked = Omit<Answering, "request"> & {
-  readonly model: ChosenModel;
+  /** As answers have it. */
+  readonly model: string;
   /** Undefined asks for nothing but that the model be loaded. */
   readonly request: Request | undefined;
 };
@@ -22,7 +23,7 @@ export function decodeChat(body: JsonBody, id: string, service: DecodeService): 
   const checked = checkChat(body.value);
   if (!checked.ok) return checked;
   const chat = checked.value;
-  const model = chooseModel(chat.model ?? chat.name, service);
+  const model = service.chosen(chat.model ?? chat.name ?? undefined);
   if (!model.ok) return model;
   const answering = decodeAnswering(chat, body.text, { id, model: model.value, service, schema: chatBody });
   if (!answering.ok) return answering;
@@ -30,40 +31,22 @@ export function decodeChat(body: JsonBody, id: string, service: DecodeService): 
   if (!tools.ok) return tools;
   const toolChoice = decodeToolChoice(chat.tool_choice);
   if (!toolChoice.ok) return toolChoice;
-  const asked = { ...answering.value, model: model.value };
+  const asked = { ...answering.value, model: listedName(model.value.id) };
   if (!chat.messages || chat.messages.length === 0) return ok({ ...asked, request: undefined });
   const messages = decodeMessages(chat.messages, sourceAt(body.text, ["messages"]));
   if (!messages.ok) return messages;
   const empty = emptyInput(messages.value, "messages");
   if (empty !== undefined) return fail(empty);
-  const template = model.value.derivation?.template;
   return ok({
     ...asked,
     request: {
       ...answering.value.request,
-      messages: withOwn(messages.value, model.value),
+      messages: messages.value,
       tools: tools.value,
       toolChoice: toolChoice.value,
       parallelCalls: chat.parallel_tool_calls ?? true,
-      ...(template === undefined ? {} : { template }),
     },
   });
 }
 
 const checkChat = checker(chatBody);
-
-/** The conversation after what its model says before any: the turns it was made with, and its system message where the caller has none. */
-function withOwn(messages: readonly Message[], { derivation }: ChosenModel): readonly Message[] {
-  const all = [...turnsOf(derivation?.messages ?? []), ...messages];
-  const system = derivation?.system;
-  return system === undefined || system === "" || messages[0]?.role === "system"
-    ? all
-    : [{ role: "system", content: system }, ...all];
-}
-
-/** Turns that a model was made with, as messages. */
-export function turnsOf(turns: NonNullable<ChosenModel["derivation"]>["messages"]): readonly Message[] {
-  return turns.map(({ role, content }): Message => {
-    return role === "assistant" ? { role, content, reasoning: undefined, calls: [] } : { role, content };
-  });
-}

@@ -1,6 +1,6 @@
 import type { ModelDetail } from "../../generation/model-detail.ts";
-import type { StoredModel } from "../../generation/stored-model.ts";
-import { decodeService, unusedStore } from "../service-fixture.ts";
+import { fail, ok } from "../../generation/result.ts";
+import { decodeService } from "../service-fixture.ts";
 import type { DecodeService } from "./decode-answering.ts";
 
 /** For tests: the loaded model, which thinks. */
@@ -26,32 +26,11 @@ export const loaded: ModelDetail = {
   capabilities: ["completion", "tools", "thinking"],
 };
 
-const stored = { loaded: true, modifiedMs: 1000, facts: loaded, derivation: undefined } as const;
-
-/** The loaded model, one made from it, and one that is not loaded. */
-const models: Readonly<Record<string, StoredModel>> = {
-  loaded: { ...stored, id: loaded.id },
-  mario: {
-    ...stored,
-    id: "mario:v2",
-    derivation: {
-      base: loaded.id,
-      parent: loaded.id,
-      parameters: { temperature: 0.5, num_predict: 7, stop: ["END"] },
-      system: "You are Mario.",
-      template: "{{ messages }}",
-      license: [],
-      messages: [
-        { role: "user", content: "Who?" },
-        { role: "assistant", content: "Mario!" },
-      ],
-    },
-  },
-  other: { ...stored, id: "Other", loaded: false },
-};
-
 export const service: DecodeService = {
   ...decodeService,
   describe: () => loaded,
-  store: { ...unusedStore, find: (name) => (Object.hasOwn(models, name) ? models[name] : undefined) },
+  chosen: (name) => {
+    if (name === "other") return fail({ kind: "invalid", message: "not loaded", param: "model" });
+    return ok({ id: name === "mario" ? "mario:v2" : loaded.id, asked: loaded.id, derivation: undefined });
+  },
 };

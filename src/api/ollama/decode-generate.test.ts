@@ -30,21 +30,14 @@ test("a prompt is a turn of the user's, after the rules", () => {
   expect(request && ("prompt" in request || "before" in request || "template" in request)).toBe(false);
 });
 
-test("a context comes first, and the turn stands alone behind it", () => {
-  const { request } = decode({ model: "mario", prompt: "Hi", context: [1, 2] });
+test("a context comes first, and a template is the request's own", () => {
+  const { request } = decode({ model: "mario", prompt: "Hi", context: [1, 2], template: "x" });
   expect(request).toMatchObject({
+    model: "mario",
     before: [1, 2],
-    messages: [
-      { role: "system", content: "You are Mario." },
-      { role: "user", content: "Hi" },
-    ],
+    messages: [{ role: "user", content: "Hi" }],
+    template: "x",
   });
-  expect(decode({ model: "mario", prompt: "Hi", context: [] }).request?.messages.length).toBe(4);
-});
-
-test("a template of the request's before the model's own", () => {
-  expect(decode({ model: "mario", prompt: "Hi" }).request?.template).toBe("{{ messages }}");
-  expect(decode({ model: "mario", prompt: "Hi", template: "x" }).request?.template).toBe("x");
 });
 
 test("raw is the text as it stands", () => {

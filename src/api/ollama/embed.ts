@@ -1,14 +1,14 @@
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
+import { decodeOptions } from "../model-options.ts";
 import type { Refusal } from "../refusal.ts";
 import type { Embeddings, Service } from "../service.ts";
 import { cut } from "../vectors.ts";
-import { type ChosenModel, chooseModel } from "./choose-model.ts";
 import { nanoseconds } from "./encode.ts";
 import { errorResponse } from "./error.ts";
 import { decodeKeepAlive } from "./keep-alive.ts";
 import { reader } from "./manage.ts";
-import { decodeOptions } from "./options.ts";
+import { listedName } from "./model-names.ts";
 import { embedBody, embeddingsBody } from "./schema.ts";
 
 const readEmbed = reader(embedBody);
@@ -27,7 +27,7 @@ export async function embed(service: Service, http: Request): Promise<Response> 
   const { model, vectors, promptTokens } = embedded.value;
   return Response.json(
     {
-      model: model.name,
+      model,
       embeddings: vectors.map((vector) => [...cut(vector, dimensions || undefined)]),
       total_duration: nanoseconds(performance.now() - startMs),
       load_duration: 0,
@@ -59,16 +59,16 @@ async function vectorsOf(
   { model: named, name, keep_alive, options }: Fields,
   inputs: readonly string[],
   signal: AbortSignal,
-): Promise<Result<Embeddings & { readonly model: ChosenModel }, Failure | Refusal>> {
-  const model = chooseModel(named ?? name, service);
+): Promise<Result<Embeddings & { readonly model: string }, Failure | Refusal>> {
+  const model = service.chosen(named ?? name ?? undefined);
   if (!model.ok) return model;
   const keepAlive = decodeKeepAlive(keep_alive);
   if (!keepAlive.ok) return keepAlive;
-  const decoded = decodeOptions(options, {}, service);
+  const decoded = decodeOptions(options, service);
   if (!decoded.ok) return decoded;
   if (inputs.some((text) => text === "")) {
     return fail({ kind: "invalid", message: "an input is empty", param: "input" });
   }
   const embedded = await service.embed(inputs, signal);
-  return embedded.ok ? ok({ ...embedded.value, model: model.value }) : embedded;
+  return embedded.ok ? ok({ ...embedded.value, model: listedName(model.value.id) }) : embedded;
 }

@@ -9,9 +9,9 @@ import { ndjsonLine, ndjsonResponse } from "../ndjson.ts";
 import type { Refusal } from "../refusal.ts";
 import { responseHeaders } from "../response-headers.ts";
 import type { Service } from "../service.ts";
-import { findModel } from "./choose-model.ts";
 import { createChanges } from "./create.ts";
 import { errorResponse } from "./error.ts";
+import { findModel } from "./model-names.ts";
 import { encodeShown } from "./models.ts";
 import { copyBody, createBody, deleteBody, pullBody, showBody } from "./schema.ts";
 

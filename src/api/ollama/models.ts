@@ -1,6 +1,6 @@
 import type { ModelDetail } from "../../generation/model-detail.ts";
 import type { StoredModel } from "../../generation/stored-model.ts";
-import { listedName } from "./choose-model.ts";
+import { listedName } from "./model-names.ts";
 
 /** One entry of GET /api/tags. */
 export function encodeModel({ id, modifiedMs, facts, derivation }: StoredModel) {

@@ -1,7 +1,7 @@
 import { type TProperties, Type } from "@sinclair/typebox";
 import { open } from "../fields.ts";
+import { optionsBody } from "../model-options.ts";
 import { describer, type RoomDocument } from "../operation.ts";
-import { optionsBody } from "./options.ts";
 import {
   callBody,
   chatBody,

@@ -38,14 +38,9 @@ export async function admitChoices(
   return ok({ model, constraint, relaxed, events: multiplexed(streams, () => stop.abort()) });
 }
 
-/** The same request n times: each seed is the next one, so that choice 0 is what a request for one would give. */
+/** The same request n times, so that choice 0 is what a request for one would give. */
 export function repeated(request: Request, n: number): readonly Request[] {
-  const { sampling } = request;
-  return Array.from({ length: n }, (_, index) =>
-    sampling.seed === undefined || index === 0
-      ? request
-      : { ...request, sampling: { ...sampling, seed: sampling.seed + index } },
-  );
+  return Array.from({ length: n }, (_, choice) => ({ ...request, choice }));
 }
 
 /** What all choices cost: a prompt that several answer is read, and counted, once. */

@@ -63,7 +63,8 @@ export function decodeCompletion(given: JsonBody, { id, service }: DecodeOptions
       parallelCalls: true,
       ...own.value,
       ...sampling.value,
-      tokensMax: completion.max_tokens ?? completion.n_predict ?? tokensDefault,
+      tokensMax: completion.max_tokens ?? completion.n_predict ?? undefined,
+      tokensDefault,
       // The likeliest are found by their log-probabilities.
       logprobs: logprobs ?? (choices > kept ? 0 : undefined),
       scorePrompt: echo && logprobs !== undefined,

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
+import { defaultSampling } from "../../generation/sampling.ts";
 import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { open, optional } from "../fields.ts";
@@ -66,14 +67,14 @@ export function props(service: Service): object {
 
 /** Where a request says nothing; -1 is a fresh seed. */
 const samplingDefaults = {
-  seed: -1,
-  temperature: 1,
-  top_k: 0,
-  top_p: 1,
-  min_p: 0,
-  repeat_penalty: 1,
-  frequency_penalty: 0,
-  presence_penalty: 0,
+  seed: defaultSampling.seed ?? -1,
+  temperature: defaultSampling.temperature,
+  top_k: defaultSampling.topK,
+  top_p: defaultSampling.topP,
+  min_p: defaultSampling.minP,
+  repeat_penalty: defaultSampling.repeatPenalty,
+  frequency_penalty: defaultSampling.frequencyPenalty,
+  presence_penalty: defaultSampling.presencePenalty,
 };
 
 /** GET /slots: which slot a request is in is the engine's own business; how many are taken is known. */

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import type { Failure } from "../../generation/failure.ts";
 import type { Result } from "../../generation/result.ts";
 import { type JsonBody, readJson } from "../body.ts";
+import { findModel } from "../find-model.ts";
 import { errorResponse } from "../openai-error.ts";
 import { decodePath } from "../path.ts";
 import { responseHeaders } from "../response-headers.ts";
@@ -18,11 +19,11 @@ import { respond } from "./respond.ts";
 
 /** OpenAI's shape, and llama-server's beside it. Bodies are read by the room itself, since their text is needed as well as their values. */
 export function openaiRoutes(service: Service) {
-  const models = () => Response.json({ object: "list", data: [encodeModel(service.describe())] });
+  const models = () => Response.json({ object: "list", data: service.models().map(encodeModel) });
   const model = ({ params }: { readonly params: { readonly "*": string } }) => {
     const id = decodePath(params["*"]);
-    const detail = service.describe();
-    if (id !== detail.id) return errorResponse({ kind: "model_not_found", model: id });
+    const detail = findModel(service, id);
+    if (detail === undefined) return errorResponse({ kind: "model_not_found", model: id });
     return Response.json(encodeModel(detail));
   };
   return new Elysia({ name: "openai" })
@@ -111,9 +112,11 @@ async function completion(service: Service, body: JsonBody, http: Request): Prom
 async function embeddings(service: Service, body: JsonBody, http: Request): Promise<Response> {
   const decoded = decodeEmbedding(body, service);
   if (!decoded.ok) return errorResponse(decoded.failure);
+  const model = service.chosen(decoded.value.model);
+  if (!model.ok) return errorResponse(model.failure);
   const embedded = await service.embed(decoded.value.inputs, http.signal);
   if (!embedded.ok) return errorResponse(embedded.failure);
-  const encoded = encodeEmbeddings(service.describe().id, embedded.value, decoded.value);
+  const encoded = encodeEmbeddings(model.value.id, embedded.value, decoded.value);
   if (!encoded.ok) return errorResponse(encoded.failure);
   const headers = responseHeaders({ constraint: "none", relaxed: [] }, decoded.value.ignored);
   return Response.json(encoded.value, { headers });

@@ -45,7 +45,7 @@ test("the smallest request has every default", () => {
   expect(decode({ input: "hello" })).toEqual({
     ok: true,
     value: {
-      request: requestWith({ id: "resp_1", messages: [{ role: "user", content: "hello" }] }),
+      request: requestWith({ id: "resp_1", messages: [{ role: "user", content: "hello" }], truncate: false }),
       input: [
         {
           id: expect.stringMatching(/^msg_[0-9a-f]{32}$/),
@@ -81,7 +81,6 @@ test("the smallest request has every default", () => {
       },
       stream: false,
       pingMs: undefined,
-      truncate: false,
       reasoningAs: "content",
       sealReasoning: false,
       ignored: [],
@@ -459,7 +458,7 @@ test("strict schemas outside of the strict subset are refused, as by the hosted 
 test("how a response is told", () => {
   expect(decoded({ stream: true, truncation: "auto", sse_ping_interval: 2 })).toMatchObject({
     stream: true,
-    truncate: true,
+    request: { truncate: true },
     pingMs: 2000,
   });
   expect(decoded({ reasoning: { summary: "auto" } }).reasoningAs).toBe("summary");

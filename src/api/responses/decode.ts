@@ -33,7 +33,6 @@ export type ResponseRequest = {
   readonly stream: boolean;
   /** Undefined: the server's own. */
   readonly pingMs: number | undefined;
-  readonly truncate: boolean;
   /** How reasoning is told: as it is, or as a summary, since one was asked for. */
   readonly reasoningAs: "content" | "summary";
   /** Whether reasoning also comes in the form that clients send back unread. */
@@ -88,6 +87,7 @@ export function decodeResponse(
       parallelCalls: asked.parallel_tool_calls ?? true,
       ...sampling.value,
       tokensMax: asked.max_output_tokens ?? undefined,
+      truncate: asked.truncation === "auto",
       logprobs: include.includes("message.output_text.logprobs") ? (asked.top_logprobs ?? 0) : undefined,
       templateVariables: templateVariablesOf(asked),
       ...own.value,
@@ -96,7 +96,6 @@ export function decodeResponse(
     echo: echoOf(asked),
     stream: asked.stream ?? false,
     pingMs: pingMsOf(asked),
-    truncate: asked.truncation === "auto",
     reasoningAs: (summary ?? generate_summary ?? undefined) === undefined ? "content" : "summary",
     sealReasoning: include.includes("reasoning.encrypted_content"),
     ignored,

@@ -1,3 +1,4 @@
+import { defaultSampling, type Sampling } from "../../generation/sampling.ts";
 import type { ResponseBody } from "./schema.ts";
 
 /** What a response repeats of its request, as it came, with the defaults filled in. */
@@ -16,21 +17,31 @@ export function echoOf(asked: ResponseBody): Echo {
     metadata: asked.metadata ?? {},
     parallel_tool_calls: asked.parallel_tool_calls ?? true,
     previous_response_id: asked.previous_response_id ?? null,
-    frequency_penalty: asked.frequency_penalty ?? 0,
-    presence_penalty: asked.presence_penalty ?? 0,
+    frequency_penalty: asked.frequency_penalty ?? defaultSampling.frequencyPenalty,
+    presence_penalty: asked.presence_penalty ?? defaultSampling.presencePenalty,
     prompt_cache_key: asked.prompt_cache_key ?? null,
     reasoning: { effort: null, summary: null, ...reasoning },
     safety_identifier: asked.safety_identifier ?? null,
     service_tier: "default",
     store: asked.store ?? true,
-    temperature: asked.temperature ?? 1,
+    temperature: asked.temperature ?? defaultSampling.temperature,
     text: { ...text, format: echoFormat(text?.format ?? { type: "text" }) },
     tool_choice: asked.tool_choice ?? "auto",
     tools: (asked.tools ?? []).map(echoTool),
     top_logprobs: asked.top_logprobs ?? 0,
-    top_p: asked.top_p ?? 1,
+    top_p: asked.top_p ?? defaultSampling.topP,
     truncation: asked.truncation ?? "disabled",
     ...(typeof user === "string" ? { user } : {}),
+  };
+}
+
+/** How the tokens are chosen where it is the model that says so. */
+export function echoSampling({ frequencyPenalty, presencePenalty, temperature, topP }: Sampling) {
+  return {
+    frequency_penalty: frequencyPenalty,
+    presence_penalty: presencePenalty,
+    temperature,
+    top_p: topP,
   };
 }
 

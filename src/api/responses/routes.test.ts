@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { Event } from "../../generation/event.ts";
 import type { Request as Asked } from "../../generation/request.ts";
 import { ok } from "../../generation/result.ts";
+import { samplingOf } from "../../generation/sampling.ts";
 import type { Service } from "../service.ts";
 import { unusedStore } from "../service-fixture.ts";
 import { responsesRoutes } from "./routes.ts";
@@ -42,7 +43,14 @@ function serve(events: readonly Event[], { go, store }: { go?: () => Promise<voi
     answer: async (request, signal) => {
       asked.push(request);
       signals.push(signal);
-      return ok({ model: "M", promptTokens: 12, constraint: "none", relaxed: [], events: told(signal) });
+      return ok({
+        model: "M",
+        promptTokens: 12,
+        constraint: "none",
+        relaxed: [],
+        sampling: samplingOf(request.sampling),
+        events: told(signal),
+      });
     },
     prompt: ({ messages }) => {
       const said = JSON.stringify(messages);
@@ -55,7 +63,8 @@ function serve(events: readonly Event[], { go, store }: { go?: () => Promise<voi
     status: unused,
     describe: unused,
     store: unusedStore,
-    models: [{ id: "M", created: 1, contextMax: 400, dialect: "hermes", dialectDetected: true }],
+    chosen: unused,
+    models: unused,
     holdCalls: false,
     pingMs: 60_000,
     strictFields: false,
@@ -300,21 +309,6 @@ test("tokens of an input are counted, with all that comes before it", async () =
   expect(alone).toBe(JSON.stringify([{ role: "user", content: "Hi" }]).length);
   expect(await count({ input: "Hi", previous_response_id: id })).toBeGreaterThan(alone);
   expect(await json("POST", "/v1/responses/input_tokens", {})).toMatchObject({ error: { param: "input" } });
-});
-
-test("truncation leaves out the oldest turns, and no rules", async () => {
-  const { json, asked } = serve([text("Hello."), stop]);
-  const said = (content: string) => ({ role: "user", content });
-  const input = [
-    { role: "system", content: "Be kind." },
-    ...["one", "two", "three"].map((word) => said(word.repeat(20))),
-  ];
-  await json("POST", "/v1/responses", { input, truncation: "auto" });
-  await json("POST", "/v1/responses", { input, truncation: "disabled" });
-  expect(asked.map(({ messages }) => messages.map(({ content }) => String(content).slice(0, 3)))).toEqual([
-    ["Be ", "two", "thr"],
-    ["Be ", "one", "two", "thr"],
-  ]);
 });
 
 test("headers say how far a grammar holds and what nobody read", async () => {

@@ -8,8 +8,8 @@ import { responseHeaders } from "../response-headers.ts";
 import { callerOf, requestIdOf } from "../room.ts";
 import type { Service } from "../service.ts";
 import { sseResponse } from "../sse.ts";
-import { truncated } from "../truncate.ts";
 import { decodeResponse, type Past, type ResponseRequest } from "./decode.ts";
+import { echoSampling } from "./echo.ts";
 import { encodeStream, encodeWhole, writtenBy } from "./encode.ts";
 import { errorResponse, notFound } from "./error.ts";
 import { inputItemsPage } from "./input-items.ts";
@@ -60,8 +60,7 @@ async function create(service: Service, kept: Kept, http: Request): Promise<Resp
   const gone = new AbortController();
   const cancel = () => gone.abort();
   const signal = background ? gone.signal : AbortSignal.any([http.signal, gone.signal]);
-  const request = asked.truncate ? truncated(asked.request, service) : asked.request;
-  const answer = await service.answer(request, signal);
+  const answer = await service.answer(asked.request, signal);
   if (!answer.ok) return errorResponse(answer.failure);
   const headers = responseHeaders(answer.value, asked.ignored);
   const stream = { pingMs: asked.pingMs ?? service.pingMs, headers };
@@ -172,8 +171,7 @@ async function countTokens(service: Service, kept: Kept, http: Request): Promise
   if (!body.ok) return errorResponse(body.failure);
   const decoded = decodeResponse(body.value, pastOf(kept), { ...service, id: requestIdOf(http) });
   if (!decoded.ok) return errorResponse(decoded.failure);
-  const { request, truncate } = decoded.value;
-  const prompt = service.prompt(truncate ? truncated(request, service) : request);
+  const prompt = service.prompt(decoded.value.request);
   if (!prompt.ok) return errorResponse(prompt.failure);
   return Response.json({ object: "response.input_tokens", input_tokens: prompt.value.tokens.length });
 }
@@ -196,14 +194,19 @@ function conversationOf(kept: Kept, id: string): Result<readonly Item[], Failure
   return ok(kept.conversation(id) ?? []);
 }
 
-function frameOf(id: string, asked: ResponseRequest, { model }: Answer, endedAt: () => number): ResponseFrame {
+function frameOf(
+  id: string,
+  asked: ResponseRequest,
+  { model, sampling }: Answer,
+  endedAt: () => number,
+): ResponseFrame {
   const { request, echo, reasoningAs, sealReasoning } = asked;
   return {
     id,
     createdAt: nowSeconds(),
     endedAt,
     model,
-    echo,
+    echo: { ...echo, ...echoSampling(sampling) },
     logprobs: request.logprobs !== undefined,
     reasoningAs,
     sealReasoning,

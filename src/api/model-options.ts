@@ -1,12 +1,13 @@
 import { Type } from "@sinclair/typebox";
-import type { Failure } from "../../generation/failure.ts";
-import { fail, ok, type Result } from "../../generation/result.ts";
-import { checker } from "../check.ts";
-import { open, optional, unreadFields } from "../fields.ts";
-import { decodeSampling, type SamplingRequest, samplingFields } from "../sampling-fields.ts";
-import type { Service } from "../service.ts";
+import type { Failure } from "../generation/failure.ts";
+import { fail, ok, type Result } from "../generation/result.ts";
+import { checker } from "./check.ts";
+import { open, optional, unreadFields } from "./fields.ts";
+import { decodeSampling, type SamplingRequest, samplingFields } from "./sampling-fields.ts";
+import type { Service } from "./service.ts";
 
 export type Options = SamplingRequest & {
+  /** Infinite where no limit is asked for. */
   readonly tokensMax: number | undefined;
   /** Tokens of prompt and answer together; undefined is all that there are. */
   readonly contextMax: number | undefined;
@@ -67,13 +68,12 @@ export const optionsBody = open({
   ...unread,
 });
 
-/** The options of a request, over the defaults that its model has for them. */
+/** The options of a request, or those that a model is made with. */
 export function decodeOptions(
   given: object | null | undefined,
-  defaults: Readonly<Record<string, unknown>>,
   service: Pick<Service, "tokenize">,
 ): Result<Options, Failure> {
-  const checked = checkOptions({ ...defaults, ...given }, "options");
+  const checked = checkOptions(given ?? {}, "options");
   if (!checked.ok) return checked;
   const options = checked.value;
   const sampling = decodeSampling(options, service);
@@ -83,7 +83,7 @@ export function decodeOptions(
   const ignored = Object.keys(unread).filter((name) => given !== undefined && given !== null && name in given);
   return ok({
     ...sampling.value,
-    tokensMax: tokens === undefined || tokens === null || tokens <= 0 ? undefined : tokens,
+    tokensMax: typeof tokens === "number" && tokens <= 0 ? Number.POSITIVE_INFINITY : (tokens ?? undefined),
     contextMax: context ?? undefined,
     ignored: [...named, ...ignored].map((name) => `options.${name}`),
   });
