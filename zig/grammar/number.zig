@@ -8,6 +8,7 @@
 //! asked for or excluded, numbers are written without exponent.
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const IdTable = @import("../stdx.zig").IdTable;
 const ir = @import("ir.zig");
 const Exceptions = @import("exceptions.zig").Exceptions;
 const exceptionsOf = @import("exceptions.zig").exceptionsOf;
@@ -78,9 +79,14 @@ pub fn build(arena: Allocator, gpa: Allocator, number: ir.Number, spelling: ir.S
         // Most digits lead to where the one before did.
         var last: State = .{ .phase = .start };
         var last_id: u16 = Automaton.start;
-        for (symbols, &row) |byte, *target| {
+        const alike = builder.takesAnyDigit(&state);
+        for (symbols, &row, 0..) |byte, *target, symbol| {
+            if (alike and symbol > 0 and symbol < 10) {
+                target.* = row[0];
+                continue;
+            }
             const next = builder.step(state, byte) orelse continue;
-            if (!std.meta.eql(next, last)) {
+            if (!next.eql(&last)) {
                 last_id = try builder.idOf(gpa, next) orelse return budget.refuse(.limit, "a number's bounds need too many states", ir.none);
                 last = next;
             }
@@ -123,11 +129,12 @@ pub fn build(arena: Allocator, gpa: Allocator, number: ir.Number, spelling: ir.S
 /// The one that values are multiples of, then those that they are not multiples of.
 const factors_max = limits.number_factors;
 
-const Phase = enum(u4) { start, minus, zero, whole, point, fraction, exponent, exponent_sign, exponent_digits };
+const Phase = enum(u8) { start, minus, zero, whole, point, fraction, exponent, exponent_sign, exponent_digits };
 /// How what was read compares with the same digits of a bound; `unbound` where there is nothing to compare with.
-const Compared = enum(u2) { less, equal, greater, unbound };
+const Compared = enum(u8) { less, equal, greater, unbound };
 
-const State = struct {
+/// Without gaps, so that states are told apart by their bytes.
+const State = extern struct {
     phase: Phase,
     negative: bool = false,
     /// Digits before the point, and after it.
@@ -141,15 +148,28 @@ const State = struct {
     scaled: bool = false,
     scaled_low: Compared = .unbound,
     scaled_high: Compared = .unbound,
+    exponent_negative: bool = false,
+    exponent_count: u8 = 0,
     /// Exponents allowed: low ≤ e ≤ high.
     exponent_low: i32 = 0,
     exponent_high: i32 = 0,
-    exponent_negative: bool = false,
-    exponent_count: u8 = 0,
     exponent: i32 = 0,
     /// The class of each factor, where there is one.
     classes: [factors_max]u16 = @splat(0),
     excepted: u16 = Exceptions.off,
+    gap: u16 = 0,
+
+    fn hash(self: *const State) u64 {
+        return std.hash.Wyhash.hash(0, std.mem.asBytes(self));
+    }
+
+    fn eql(self: *const State, other: *const State) bool {
+        return std.mem.eql(u8, std.mem.asBytes(self), std.mem.asBytes(other));
+    }
+
+    comptime {
+        std.debug.assert(@sizeOf(State) == 12 + 3 * 4 + (factors_max + 2) * 2);
+    }
 };
 
 const Builder = struct {
@@ -161,7 +181,7 @@ const Builder = struct {
     exceptions: Exceptions,
     states: std.ArrayList(State) = .empty,
     rows: std.ArrayList([symbols.len]u16) = .empty,
-    ids: std.AutoHashMapUnmanaged(State, u16) = .empty,
+    ids: IdTable = .{},
 
     fn deinit(self: *Builder, gpa: Allocator) void {
         self.states.deinit(gpa);
@@ -170,13 +190,24 @@ const Builder = struct {
     }
 
     fn idOf(self: *Builder, gpa: Allocator, state: State) error{OutOfMemory}!?u16 {
-        const known = try self.ids.getOrPut(gpa, state);
-        if (!known.found_existing) {
-            if (self.states.items.len == dead) return null;
-            known.value_ptr.* = @intCast(self.states.items.len);
-            try self.states.append(gpa, state);
-        }
-        return known.value_ptr.*;
+        const Context = struct {
+            states: []const State,
+            sought: *const State,
+            pub fn eql(context: @This(), id: u32) bool {
+                return context.states[id].eql(context.sought);
+            }
+            pub fn hashOf(context: @This(), id: u32) u64 {
+                return context.states[id].hash();
+            }
+        };
+        const context: Context = .{ .states = self.states.items, .sought = &state };
+        const hash = state.hash();
+        if (self.ids.find(hash, context)) |known| return @intCast(known);
+        if (self.states.items.len == dead) return null;
+        const id: u16 = @intCast(self.states.items.len);
+        try self.ids.insert(gpa, hash, id, context);
+        try self.states.append(gpa, state);
+        return id;
     }
 
     fn sideOf(self: *const Builder, state: State) *const Side {
@@ -273,6 +304,19 @@ const Builder = struct {
             },
             .zero => return null,
         }
+    }
+
+    /// Whether it makes no difference which digit comes next.
+    fn takesAnyDigit(self: *const Builder, state: *const State) bool {
+        for (&self.factors) |*factor| if (factor.* != null) return false;
+        if (state.excepted != Exceptions.off) return false;
+        return switch (state.phase) {
+            .start, .minus, .zero => false,
+            .point, .fraction, .whole => for ([_]Compared{ state.low, state.high, state.scaled_low, state.scaled_high }) |compared| {
+                if (compared == .equal) break false;
+            } else state.phase == .whole or !self.number.integer,
+            .exponent, .exponent_sign, .exponent_digits => exponentCap(state.*) == 0,
+        };
     }
 
     fn point(self: *const Builder, state: State) ?State {
