@@ -85,36 +85,6 @@ export function pointerTo(pointer: string, token: string | number): string {
   return `${pointer}/${/[~/]/.test(text) ? text.replaceAll("~", "~0").replaceAll("/", "~1") : text}`;
 }
 
-/** Whether two values of one document are written alike but for whitespace: then they are equal, whatever they mean. */
-export function isWrittenAlike(a: JsonText, b: JsonText): boolean {
-  if (a.kind !== b.kind || a.end - a.start !== b.end - b.start) return false;
-  switch (a.kind) {
-    case "null":
-      return true;
-    case "boolean":
-    case "string":
-      return "value" in b && a.value === b.value;
-    case "number":
-      return b.kind === "number" && a.text === b.text;
-    case "array":
-      return (
-        b.kind === "array" &&
-        a.items.length === b.items.length &&
-        a.items.every((item, i) => isWrittenAlike(item, b.items[i] ?? item))
-      );
-    case "object": {
-      if (b.kind !== "object" || a.entries.size !== b.entries.size) return false;
-      const others = [...b.entries];
-      return [...a.entries].every(([key, value], i) => {
-        const [name, other] = others[i] ?? [];
-        return key === name && other !== undefined && isWrittenAlike(value, other);
-      });
-    }
-    default:
-      return a satisfies never;
-  }
-}
-
 /** jsonc-parser's SyntaxKind, a const enum that cannot be imported under verbatimModuleSyntax. */
 const token = {
   openBrace: 1,

@@ -1,26 +1,32 @@
-import type { JsonText } from "../json-text.ts";
 import type { Conjunct, Scope } from "./schema.ts";
+import type { Senses } from "./senses.ts";
 
 type Described = Omit<Conjunct, "id">;
 
-/** The conjuncts of one document, each made once. */
+/** The conjuncts of one document, each made once, of the first schema of its sense. */
 export class Conjuncts {
-  readonly #byJson = new Map<JsonText, Conjunct[]>();
+  readonly #senses: Senses;
+  /** By sense: of schemas, and of literals. */
+  readonly #known: Readonly<Record<Conjunct["kind"], Conjunct[][]>> = { schema: [], literal: [] };
   readonly #scopes = new Map<string, Scope>();
   #count = 0;
 
+  constructor(senses: Senses) {
+    this.#senses = senses;
+  }
+
   of(described: Described): Conjunct {
-    const { json, kind, negated, closes, scope } = described;
-    let known = this.#byJson.get(json);
+    const { kind, negated, closes, scope } = described;
+    const sense = kind === "schema" ? this.#senses.schema(described.json) : this.#senses.literal(described.json);
+    let known = this.#known[kind][sense];
     if (known === undefined) {
       known = [];
-      this.#byJson.set(json, known);
+      this.#known[kind][sense] = known;
     }
-    const same = known.find(
-      (one) => one.kind === kind && one.negated === negated && one.closes === closes && one.scope === scope,
-    );
+    const same = known.find((one) => one.negated === negated && one.closes === closes && one.scope === scope);
     if (same !== undefined) return same;
-    const conjunct = { ...described, id: this.#count++ };
+    const { json, pointer } = known[0] ?? described;
+    const conjunct = { ...described, json, pointer, id: this.#count++ };
     known.push(conjunct);
     return conjunct;
   }

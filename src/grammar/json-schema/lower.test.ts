@@ -518,6 +518,53 @@ test("equal sets of conjuncts are one value, so a recursive schema stays small",
   expect("ir" in lowered && lowered.ir.values.length).toBeLessThanOrEqual(3);
 });
 
+describe("schemas that say the same are one value", () => {
+  const cases: [name: string, a: unknown, b: unknown][] = [
+    ["but for annotations", { type: "string", title: "A" }, { description: "B", type: "string" }],
+    ["but for names", { type: "string", $anchor: "a", $defs: { x: {} } }, { type: "string" }],
+    ["inside others", { items: { enum: [1, "a"], title: "A" } }, { items: { enum: [1, "a"], default: 1 } }],
+    ["under a name of an annotation", { properties: { title: { const: 1 } } }, { properties: { title: { const: 1 } } }],
+  ];
+  test.each(cases)("%s", (_, a, b) => {
+    const places = (b: unknown) => {
+      const lowered = lower({ type: "object", properties: { a, b }, additionalProperties: false });
+      return "ir" in lowered ? lowered.places : lowered;
+    };
+    expect(places(b)).toEqual(places(a));
+  });
+
+  const x = { type: "null" };
+  const ref = { $ref: "#/$defs/x" };
+  const own = { $id: "http://x.test/own", $defs: { x: { type: "boolean" } } };
+  const old = { $schema: "http://json-schema.org/draft-04/schema#", id: "http://x.test/old" };
+  test.each<[name: string, a: unknown, b: unknown, accepted: string, rejected: string]>([
+    [
+      "the name of a property",
+      { properties: { title: x } },
+      { properties: { titles: x } },
+      '{"a":{"titles":1},"b":{"title":1}}',
+      '{"b":{"titles":1}}',
+    ],
+    [
+      "the resource of a reference",
+      { ...own, items: ref },
+      { items: ref },
+      '{"a":[true],"b":[null]}',
+      '{"a":[true],"b":[true]}',
+    ],
+    ["the draft", { ...old, items: { const: 1 } }, { items: { const: 1 } }, '{"a":[2],"b":[1]}', '{"a":[2],"b":[2]}'],
+    ["a literal's type", { const: "1" }, { const: 1 }, '{"a":"1","b":1}', '{"a":1,"b":1}'],
+    ["a text that looks like two", { enum: ["a,b"] }, { enum: ["a", "b"] }, '{"a":"a,b","b":"b"}', '{"a":"b"}'],
+  ])("but not where they differ in %s", (_, a, b, accepted, rejected) => {
+    const lowered = lower({ properties: { a, b }, $defs: { x } });
+    expect([accepted, rejected].map((text) => accepts(lowered, text))).toEqual([true, false]);
+  });
+
+  test("and what is no schema is none beside one that says nothing", () => {
+    expect(lower({ properties: { a: {}, b: 0 } })).toMatchObject({ pointer: "/properties/b", keyword: "" });
+  });
+});
+
 test("values report the place they come from", () => {
   const lowered = lower({ properties: { a: { type: "null" } } }, { closed: true, originFirst: 5 });
   if ("reason" in lowered) throw new Error("refused");

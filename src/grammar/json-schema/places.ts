@@ -60,7 +60,7 @@ export class Places {
       const verdict = this.#reader.verdict(conjunct);
       if (verdict === false) return undefined;
       if (verdict === true) continue;
-      const same = kept.findIndex((one) => this.#reader.isSame(one, conjunct));
+      const same = kept.findIndex((one) => isSame(one, conjunct));
       const other = kept[same];
       if (other === undefined) kept.push(conjunct);
       else if (other.negated !== conjunct.negated) return undefined;
@@ -94,3 +94,8 @@ export function canCount(counters: readonly Counter[], places: readonly Options[
 
 /** Counters of one case that the intermediate form has bits for. */
 export const countersMax = 32;
+
+/** Whether two conjuncts are about one schema, negated or not. */
+function isSame(a: Conjunct, b: Conjunct): boolean {
+  return a.json === b.json && a.kind === b.kind && a.scope === b.scope;
+}

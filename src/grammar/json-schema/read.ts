@@ -1,5 +1,5 @@
 import type { Decimal } from "../decimal.ts";
-import { isWrittenAlike, type JsonDocument, type JsonObject, type JsonText, pointerTo } from "../json-text.ts";
+import { type JsonDocument, type JsonObject, type JsonText, pointerTo } from "../json-text.ts";
 import type { Language } from "../regex/language.ts";
 import { noFlags, patternLanguage } from "../regex/pattern.ts";
 import { applicatorsOf, type Parts, pathFrom, references } from "./applicators.ts";
@@ -23,6 +23,7 @@ import {
   type Text,
   types,
 } from "./schema.ts";
+import { Senses } from "./senses.ts";
 import { Texts } from "./texts.ts";
 
 export type ReaderOptions = {
@@ -43,7 +44,7 @@ export class SchemaReader {
   /** Whether objects are closed by policy somewhere. */
   readonly closes: boolean;
   readonly #assertFormats: boolean;
-  readonly #conjuncts = new Conjuncts();
+  readonly #conjuncts: Conjuncts;
   readonly #references: References;
   readonly #schemas: (Schema | undefined)[] = [];
   readonly #languages = new Map<string, Language | undefined>();
@@ -52,6 +53,7 @@ export class SchemaReader {
     this.closes = options.closed;
     this.#assertFormats = options.assertFormats;
     this.#references = new References(root, text, options.documents ?? noDocuments);
+    this.#conjuncts = new Conjuncts(new Senses(this.#references));
     this.anything = this.conjunct(always, "");
   }
 
@@ -83,13 +85,6 @@ export class SchemaReader {
     const { silent, applicators, types: left } = this.schema(conjunct);
     if (left === 0) return conjunct.negated;
     return silent && applicators.length === 0 ? !conjunct.negated : undefined;
-  }
-
-  /** Whether two conjuncts are about one schema, or about two that are written alike in one resource; negated or not. */
-  isSame(a: Conjunct, b: Conjunct): boolean {
-    if (a.scope !== b.scope || a.kind !== b.kind) return false;
-    if (a.json === b.json) return true;
-    return isWrittenAlike(a.json, b.json) && this.#references.baseOf(a.json) === this.#references.baseOf(b.json);
   }
 
   refuse(pointer: string, keyword: string, reason: string, more: Pick<Refusal, "exhausted"> = {}): void {

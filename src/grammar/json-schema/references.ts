@@ -44,7 +44,9 @@ export class References {
     return this.#around(json).draft;
   }
 
+  /** The address that references in a schema are relative to. */
   baseOf(json: JsonText): string {
+    this.#index();
     return this.#around(json).base;
   }
 
