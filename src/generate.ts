@@ -1,6 +1,7 @@
 import type { EngineEvent, Generation, SubmitFailure } from "./engine/engine.ts";
 import { compileRequest } from "./generate/compile.ts";
 import { toEvents } from "./generate/events.ts";
+import { withLexiconWords } from "./generate/lexicon-words.ts";
 import { type Log, log as standardLog } from "./generate/log.ts";
 import type { Model } from "./generate/model.ts";
 import type { LogitsProcessor } from "./generate/processors.ts";
@@ -106,6 +107,9 @@ export async function generate(
     isCustom: (name) => custom.has(name),
     cancel: abort,
   });
+  const { answer } = request;
+  const lexicon = answer.kind === "grammar" && answer.source.syntax === "lexicon" ? answer.source : undefined;
+  const told = lexicon === undefined ? events : withLexiconWords(events, lexicon);
   const release = () => signal.removeEventListener("abort", abort);
   const end = (event: EndEvent, calls: number) => {
     logEnd(event, request, calls, log);
@@ -117,7 +121,7 @@ export async function generate(
     constraint,
     relaxed,
     sampling,
-    events: watched(events, request, { log, end, release }),
+    events: watched(told, request, { log, end, release }),
   });
 }
 

@@ -29,8 +29,13 @@ export type Event =
       readonly tokens?: readonly number[];
       /** Log-probability of the answer, divided by its tokens with the one that ended it; only where log-probabilities are asked for. */
       readonly meanLogprob?: number;
+      /** Of an answer that is held to a lexicon, and is a whole output of it. */
+      readonly words?: LexiconWords;
     }
   | { readonly kind: "failure"; readonly failure: Failure };
+
+/** The words of an output, each with the entry that it is, or is a spelling of. */
+export type LexiconWords = readonly { readonly text: string; readonly entry: string }[];
 
 export type FinishReason =
   /** The model ended, or the constraint was complete. */

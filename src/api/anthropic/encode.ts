@@ -1,6 +1,7 @@
 import type { Event, FinishReason, Usage } from "../../generation/event.ts";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
+import { lexiconField } from "../lexicon-field.ts";
 import { sseEvent } from "../sse.ts";
 import { type BlockEvent, blocksOf } from "./blocks.ts";
 import { errorBody } from "./error.ts";
@@ -84,7 +85,7 @@ export async function* encodeStream(frame: MessageFrame, events: AsyncIterable<E
         yield sse("content_block_stop", { index: event.index });
         break;
       case "finish": {
-        const stop = { ...stopOf(event.reason), stop_details: null, container: null };
+        const stop = { ...stopOf(event.reason), stop_details: null, container: null, ...lexiconField(event.words) };
         yield sse("message_delta", { delta: stop, usage: tokenUsage(event.usage) });
         yield sse("message_stop", {});
         return;
@@ -129,8 +130,9 @@ function message({ id, model }: MessageFrame, content: readonly unknown[], stop:
 const openStop: Stop = { stop_reason: null, stop_sequence: null };
 
 /** The object of a message with these texts as its content. */
-function messageText(frame: MessageFrame, blocks: readonly string[], { reason, usage }: FinishEvent): string {
-  const text = JSON.stringify(message(frame, [], stopOf(reason), messageUsage(tokenUsage(usage))));
+function messageText(frame: MessageFrame, blocks: readonly string[], event: FinishEvent): string {
+  const whole = message(frame, [], stopOf(event.reason), messageUsage(tokenUsage(event.usage)));
+  const text = JSON.stringify({ ...whole, ...lexiconField(event.words) });
   const content = '"content":[';
   const at = text.indexOf(`${content}]`) + content.length;
   return text.slice(0, at) + blocks.join(",") + text.slice(at);

@@ -1,6 +1,7 @@
 import type { Event, FinishReason, TokenLogprob, Usage } from "../../generation/event.ts";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
+import { lexiconField } from "../lexicon-field.ts";
 import { encodeLogprob } from "../openai-logprobs.ts";
 import { errorText } from "./error.ts";
 
@@ -111,7 +112,8 @@ function said({ endpoint }: Frame, { text = "", thinking = "", calls = [] }: Pie
 }
 
 /** How an answer ended, and its statistics; durations are nanoseconds. The model was loaded before any request. */
-function endOf({ endpoint, startMs }: Frame, { reason, usage, tokens }: Extract<Event, { kind: "finish" }>) {
+function endOf({ endpoint, startMs }: Frame, event: Extract<Event, { kind: "finish" }>) {
+  const { reason, usage, tokens } = event;
   return {
     done: true,
     done_reason: reasonOf(reason),
@@ -119,6 +121,7 @@ function endOf({ endpoint, startMs }: Frame, { reason, usage, tokens }: Extract<
     total_duration: nanoseconds(performance.now() - startMs),
     load_duration: 0,
     ...durations(usage),
+    ...lexiconField(event.words),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Event, PromptToken, TokenLogprob, Usage } from "../../generation/event.ts";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
+import { lexiconField } from "../lexicon-field.ts";
 import { errorBody } from "../openai-error.ts";
 import { LegacyLogprobs } from "../openai-logprobs.ts";
 import { sseData, sseDone } from "../sse.ts";
@@ -45,6 +46,7 @@ export async function encodeCompletion(
       index,
       logprobs: frame.logprobs ? new LegacyLogprobs(echo, prompt).encode([...prompt, ...entries]) : null,
       finish_reason: end === undefined ? null : encodeFinish(end.reason, "tool_calls"),
+      ...lexiconField(end?.words),
     })),
     usage: encodeUsage(usage),
     timings: encodeTimings(usage),
@@ -104,7 +106,8 @@ export async function* encodeCompletionStream(
     if (event.kind === "finish") {
       usages[index] = event.usage;
       const reason = encodeFinish(event.reason, "tool_calls");
-      yield chunk({ text: "", index, logprobs: null, finish_reason: reason }, { timings: encodeTimings(event.usage) });
+      const last = { text: "", index, logprobs: null, finish_reason: reason, ...lexiconField(event.words) };
+      yield chunk(last, { timings: encodeTimings(event.usage) });
     }
   }
   if (frame.includeUsage) {

@@ -1,6 +1,7 @@
-import type { Event, Usage } from "../../generation/event.ts";
+import type { Event, LexiconWords, Usage } from "../../generation/event.ts";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
+import { lexiconField } from "../lexicon-field.ts";
 import { errorBody } from "../openai-error.ts";
 import { encodeLogprob } from "../openai-logprobs.ts";
 import { sseData, sseDone } from "../sse.ts";
@@ -50,8 +51,14 @@ export async function* encodeStream(
 ): AsyncGenerator<string, void> {
   const start = head(frame, "chat.completion.chunk");
   const usageSoFar = frame.includeUsage ? { usage: null } : {};
-  const chunk = ({ index, delta, logprobs, finish, ...rest }: Piece) => {
-    const choice = { index, delta, logprobs: logprobs ?? null, finish_reason: finish ?? null };
+  const chunk = ({ index, delta, logprobs, finish, words, ...rest }: Piece) => {
+    const choice = {
+      index,
+      delta,
+      logprobs: logprobs ?? null,
+      finish_reason: finish ?? null,
+      ...lexiconField(words),
+    };
     return sseData({ ...start, choices: [choice], ...usageSoFar, ...rest });
   };
   const answers = Array.from({ length: frame.choices }, (_, index) => new StreamedAnswer(frame, index));
@@ -88,6 +95,7 @@ class WholeAnswer {
   readonly #open = new Map<number, Call & { text: string }>();
   readonly #calls: (Call & { readonly text: string })[] = [];
   #finish = "";
+  #words: LexiconWords | undefined;
 
   constructor(frame: ChatFrame) {
     this.#frame = frame;
@@ -121,6 +129,7 @@ class WholeAnswer {
       case "finish":
         this.#finish = encodeFinish(event.reason, callsReason(this.#frame));
         this.usage = event.usage;
+        this.#words = event.words;
         return;
       default:
         event satisfies never;
@@ -142,6 +151,7 @@ class WholeAnswer {
       message,
       logprobs: logprobs ? { content: this.#logprobs, refusal: null } : null,
       finish_reason: this.#finish,
+      ...lexiconField(this.#words),
     };
   }
 
@@ -159,6 +169,7 @@ type Piece = {
   readonly logprobs?: object | null;
   readonly finish?: string;
   readonly timings?: object;
+  readonly words?: LexiconWords | undefined;
 };
 
 /** One choice, piece by piece. */
@@ -203,7 +214,7 @@ class StreamedAnswer {
       case "finish": {
         this.usage = event.usage;
         const reason = encodeFinish(event.reason, callsReason(this.#frame));
-        return { index, delta: {}, finish: reason, timings: encodeTimings(event.usage) };
+        return { index, delta: {}, finish: reason, timings: encodeTimings(event.usage), words: event.words };
       }
       default:
         return event satisfies never;

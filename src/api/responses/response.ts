@@ -1,4 +1,5 @@
-import type { Usage } from "../../generation/event.ts";
+import type { LexiconWords, Usage } from "../../generation/event.ts";
+import { lexiconField } from "../lexicon-field.ts";
 import type { Echo } from "./echo.ts";
 import type { Item } from "./items.ts";
 
@@ -21,11 +22,12 @@ export type ResponseState = {
   readonly status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
   readonly output: readonly Item[];
   readonly usage?: Usage;
+  readonly words?: LexiconWords;
   readonly error?: { readonly code: "server_error"; readonly message: string };
 };
 
 /** The resource, as answers and events carry it. */
-export function encodeResponse(frame: ResponseFrame, { status, output, usage, error }: ResponseState): object {
+export function encodeResponse(frame: ResponseFrame, { status, output, usage, words, error }: ResponseState): object {
   return {
     id: frame.id,
     object: "response",
@@ -38,6 +40,7 @@ export function encodeResponse(frame: ResponseFrame, { status, output, usage, er
     output,
     usage: usage === undefined ? null : encodeUsage(usage),
     ...frame.echo,
+    ...lexiconField(words),
   };
 }
 

@@ -21,6 +21,7 @@ export class ResponseWriter {
   #status: ResponseState["status"];
   #open: OpenItem | undefined;
   #usage: Usage | undefined;
+  #words: ResponseState["words"];
   #error: ResponseState["error"];
 
   constructor(frame: ResponseFrame) {
@@ -74,6 +75,7 @@ export class ResponseWriter {
         yield* this.#close("completed");
         return;
       case "finish":
+        this.#words = event.words;
         yield* this.#finish(event.reason, event.usage);
         return;
       case "failure":
@@ -293,6 +295,7 @@ export class ResponseWriter {
       status: this.#status,
       output,
       ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+      ...(this.#words === undefined ? {} : { words: this.#words }),
       ...(this.#error === undefined ? {} : { error: this.#error }),
     });
   }

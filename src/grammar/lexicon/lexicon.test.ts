@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { grammarIr, refusalOf } from "../../../tests/fixtures/grammar.ts";
 import { oneOf, seededRandom } from "../../../tests/fixtures/random.ts";
 import { accepts, symbolsOf } from "../../../tests/oracle/ir-acceptor.ts";
-import { lexiconIndex } from "./lexicon.ts";
-import { consonants, folded } from "./skeleton.ts";
+import { lexiconIndex, readLexicon } from "./reading.ts";
+import { consonants, folded, variants } from "./skeleton.ts";
 
 const words = ["Straße", "ice", "ice cream", "cream", "naïve", "don't", "İstanbul"];
 
@@ -69,4 +69,36 @@ test("near spellings meet in their skeleton", () => {
 test("what is no word is refused", () => {
   expect(refusalOf({ syntax: "lexicon", words: [], fold: false })).toBe(" : has no words");
   expect(refusalOf({ syntax: "lexicon", words: ["a", ""], fold: false })).toMatch(/^\/1 : is no word/);
+});
+
+test("every spelling of every letter that has case is read as its entry", () => {
+  const letters: string[] = [];
+  for (let code = 0x21; code <= 0x10ffff; code++) {
+    const character = String.fromCodePoint(code);
+    const hasCase = character.toUpperCase() !== character || character.toLowerCase() !== character;
+    if (hasCase && /\p{L}|\p{N}/u.test(character)) letters.push(`x${character}`);
+  }
+  const { entries } = lexiconIndex({ words: letters, fold: true });
+  const lost = letters.flatMap((letter) =>
+    [...variants(letter)].filter((variant) => {
+      const [entry, ...others] = entries(variant) ?? [];
+      return entry === undefined || others.length > 0 || !variants(entry.entry).has(variant);
+    }),
+  );
+  expect(lost).toEqual([]);
+});
+
+test("a long list is folded in steps, once", () => {
+  const words = Array.from({ length: 5000 }, (_, i) => `wört${i}`);
+  const steps = () => {
+    const reading = readLexicon({ words, fold: true }, "WORT7 wört4999");
+    for (let count = 0; ; count++) {
+      const step = reading.next();
+      if (step.done === true) return { count, entries: step.value?.map(({ entry }) => entry) };
+    }
+  };
+  const first = steps();
+  expect(first.count).toBeGreaterThan(10);
+  expect(first.entries).toEqual(["wört7", "wört4999"]);
+  expect(steps()).toEqual({ count: 0, entries: ["wört7", "wört4999"] });
 });
