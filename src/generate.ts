@@ -82,7 +82,7 @@ export async function generate(
     ...sampling,
     tokens: prompt.value.tokens,
     grammar,
-    seed: sampling.seed === undefined ? randomSeed() : foldSeed(sampling.seed + (request.choice ?? 0)),
+    seed: sampling.seed === undefined ? randomSeed() : (foldSeed(sampling.seed) + (request.choice ?? 0)) >>> 0,
     tokensMax,
     stopTokens,
     // The engine tells of tokens where it tells of their probabilities.
@@ -238,7 +238,7 @@ function randomSeed(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
 }
 
-/** Any safe integer as the 32 bits that the engine takes; small ones stay themselves. */
+/** Any integer of 64 bits as the 32 bits that the engine takes; small ones stay themselves. */
 function foldSeed(seed: number): number {
   return (seed ^ Math.floor(seed / 2 ** 32)) >>> 0;
 }

@@ -12,6 +12,11 @@ export type BodyFailure = {
 
 /** Reads a body, whose size the server has bounded, as JSON whatever its content type says, since `curl -d` calls it a form. */
 export async function readJson(request: Request): Promise<Result<JsonBody, BodyFailure>> {
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (encoding.toLowerCase() !== "identity") {
+    const message = `The request body is encoded as '${encoding}', which is not supported: send it as it is.`;
+    return fail({ kind: "body_invalid", message });
+  }
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(await request.bytes());

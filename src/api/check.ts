@@ -78,7 +78,7 @@ function boundsOf(schema: TSchema): string {
     return ` greater than ${exclusiveMinimum}, up to ${maximum}`;
   if (minimum !== undefined) return ` of at least ${minimum}`;
   if (maxItems !== undefined) return ` of ${minItems ?? 0} to ${maxItems} items`;
-  if (minItems !== undefined) return ` of at least ${minItems} items`;
+  if (minItems !== undefined) return ` of at least ${minItems} item${minItems === 1 ? "" : "s"}`;
   return "";
 }
 

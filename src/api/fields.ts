@@ -41,6 +41,8 @@ export type BodySchema = { readonly properties: Readonly<Record<string, TSchema>
  */
 export function unreadFields(body: object, schema: BodySchema, accepted: readonly string[] = []): readonly string[] {
   return Object.entries(body).flatMap(([name, value]) => {
+    // Null asks for nothing, whatever it is called.
+    if (value === null) return [];
     if (!Object.hasOwn(schema.properties, name)) return accepted.includes(name) ? [] : [name];
     const inner = optionsOf(schema.properties[name]);
     if (inner === undefined || typeof value !== "object" || value === null) return [];

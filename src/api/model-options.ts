@@ -80,7 +80,9 @@ export function decodeOptions(
   if (!sampling.ok) return fail(inOptions(sampling.failure));
   const { num_predict: tokens, num_ctx: context } = options;
   const named = unreadFields(given ?? {}, optionsBody);
-  const ignored = Object.keys(unread).filter((name) => given !== undefined && given !== null && name in given);
+  const ignored = Object.entries(given ?? {}).flatMap(([name, value]) =>
+    Object.hasOwn(unread, name) && value !== null ? name : [],
+  );
   return ok({
     ...sampling.value,
     tokensMax: typeof tokens === "number" && tokens <= 0 ? Number.POSITIVE_INFINITY : (tokens ?? undefined),

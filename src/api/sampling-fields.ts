@@ -27,7 +27,8 @@ export const samplingFields = {
   repetition_penalty: optional(Type.Number({ exclusiveMinimum: 0, maximum: 10 })),
   frequency_penalty: optional(Type.Number({ minimum: -2, maximum: 2 })),
   presence_penalty: optional(Type.Number({ minimum: -2, maximum: 2 })),
-  seed: optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
+  // 64 bits, with and without sign; what a double rounds off is lost.
+  seed: optional(Type.Integer({ minimum: -(2 ** 63), maximum: 2 ** 64 })),
   stop: optional(
     Type.Union([stopString, Type.Array(stopString, { maxItems: stopStringsMax })], {
       description: `a string or an array of up to ${stopStringsMax} strings, each of 1 to ${stopStringLengthMax} characters`,

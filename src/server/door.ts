@@ -180,7 +180,11 @@ function takeRequestId(headers: Headers): string {
   return given !== null && /^[\w.:-]{1,64}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`;
 }
 
-/** Path and query of a URL, which a strange `host` header can have made one that nobody can parse. */
+/**
+ * Path and query of a URL, which a strange `host` header can have made one that nobody can parse. A base that ends with a slash, and a path
+ * that begins with one, make two.
+ */
 function targetOf(url: string): string {
-  return url.startsWith("/") ? url : url.slice(url.indexOf("/", url.indexOf("://") + 3));
+  const target = url.startsWith("/") ? url : url.slice(url.indexOf("/", url.indexOf("://") + 3));
+  return target.replace(/^\/{2,}/, "/");
 }

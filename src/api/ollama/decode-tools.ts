@@ -3,7 +3,7 @@ import type { Failure } from "../../generation/failure.ts";
 import type { Tool, ToolChoice } from "../../generation/request.ts";
 import { ok, type Result } from "../../generation/result.ts";
 import { checker } from "../check.ts";
-import { sourceAt, sourceItems } from "../source.ts";
+import { sourceAt, sourceItems, sourceMembers } from "../source.ts";
 import { functionTool, toolChoice } from "./schema.ts";
 
 /** The tools of a chat, each with the text of its schema. `text` is that of the array. */
@@ -17,7 +17,7 @@ export function decodeTools(values: readonly unknown[], text: string): Result<re
     tools.push({
       name,
       description: description ?? undefined,
-      parameters: parameters ? sourceAt(source, ["function", "parameters"]) : undefined,
+      parameters: parameters ? withoutNulls(sourceAt(source, ["function", "parameters"])) : undefined,
       strict: strict ?? false,
       param: `${at}.function.parameters`,
       source,
@@ -25,6 +25,16 @@ export function decodeTools(values: readonly unknown[], text: string): Result<re
   }
   return ok(tools);
 }
+
+/** Clients in Go write the parts of a schema that they leave out as null, and Ollama reads them so. */
+function withoutNulls(schema: string): string {
+  const members = [...sourceMembers(schema)];
+  const kept = members.filter(([name, value]) => !(value === "null" && leftOut.has(name)));
+  if (kept.length === members.length) return schema;
+  return `{${kept.map(([name, value]) => `${JSON.stringify(name)}: ${value}`).join(", ")}}`;
+}
+
+const leftOut = new Set(["$defs", "items", "properties", "required"]);
 
 /** Not Ollama's: what OpenAI's chats have under this name. */
 export function decodeToolChoice(value: unknown): Result<ToolChoice, Failure> {

@@ -92,7 +92,7 @@ function refusalOf(chat: ChatBody & Readonly<Record<string, unknown>>): Failure 
   if (top < 0 || top > topLogprobsMax) {
     return invalid("top_logprobs", `top_logprobs must be between 0 and ${topLogprobsMax}`, "invalid_value");
   }
-  if (chat.top_logprobs !== undefined && chat.top_logprobs !== null && chat.logprobs !== true) {
+  if (top > 0 && chat.logprobs !== true) {
     return invalid("top_logprobs", "top_logprobs requires logprobs to be set to true", "invalid_value");
   }
   return undefined;

@@ -3,12 +3,12 @@ import { type ErrorBody, errorBody as openaiBody, errorResponse as openaiRespons
 import type { Refusal } from "../refusal.ts";
 
 export function errorResponse(failure: Failure | Refusal): Response {
-  if (failure.kind !== "context") return openaiResponse(renamed(failure));
+  if (failure.kind !== "context") return openaiResponse(failure);
   return Response.json(errorBody(failure), { status: 400 });
 }
 
 export function errorBody(failure: Failure | Refusal): ErrorBody {
-  const { error } = openaiBody(renamed(failure));
+  const { error } = openaiBody(failure);
   return { error: failure.kind === "context" ? { ...error, param: "input" } : error };
 }
 
@@ -19,8 +19,8 @@ export function notFound(id: string): Response {
   return Response.json({ error }, { status: 404 });
 }
 
-/** What generate() calls by the name that most shapes have. */
-function renamed(failure: Failure | Refusal): Failure | Refusal {
+/** A refusal of the inner request, which calls the limit by the name that most shapes have. */
+export function renamed(failure: Failure): Failure {
   return failure.kind === "invalid" && failure.param === "max_tokens"
     ? { ...failure, param: "max_output_tokens" }
     : failure;

@@ -11,7 +11,7 @@ import { sseResponse } from "../sse.ts";
 import { decodeResponse, type Past, type ResponseRequest } from "./decode.ts";
 import { echoSampling } from "./echo.ts";
 import { encodeStream, encodeWhole, writtenBy } from "./encode.ts";
-import { errorResponse, notFound } from "./error.ts";
+import { errorResponse, notFound, renamed } from "./error.ts";
 import { inputItemsPage } from "./input-items.ts";
 import type { Item } from "./items.ts";
 import { wrongQuery } from "./query.ts";
@@ -61,7 +61,7 @@ async function create(service: Service, kept: Kept, http: Request): Promise<Resp
   const cancel = () => gone.abort();
   const signal = background ? gone.signal : AbortSignal.any([http.signal, gone.signal]);
   const answer = await service.answer(asked.request, signal);
-  if (!answer.ok) return errorResponse(answer.failure);
+  if (!answer.ok) return errorResponse(renamed(answer.failure));
   const headers = responseHeaders(answer.value, asked.ignored);
   const stream = { pingMs: asked.pingMs ?? service.pingMs, headers };
   if (!asked.echo.store) {
