@@ -209,7 +209,7 @@ describe("messages", () => {
   });
 
   test.each([
-    [{ messages: [] }, "messages: Invalid value for 'messages': expected an array of at least 1 items."],
+    [{ messages: [] }, "messages: Invalid value for 'messages': expected an array of at least 1 item."],
     [
       { messages: [user(" ")] },
       "messages: Request must include at least one non-empty message content or media input.",

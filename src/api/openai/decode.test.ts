@@ -236,7 +236,7 @@ test.each([
   [
     { tool_choice: { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [] } }, tools: [weather] },
     "tool_choice.allowed_tools.tools",
-    "Invalid value for 'tool_choice.allowed_tools.tools': expected an array of at least 1 items.",
+    "Invalid value for 'tool_choice.allowed_tools.tools': expected an array of at least 1 item.",
   ],
   [
     { tool_choice: allowed("none", "weather"), tools: [weather] },
