@@ -1,4 +1,3 @@
-import { createScanner, type JSONScanner } from "jsonc-parser";
 import { fail, ok, type Result } from "../generation/result.ts";
 
 /**
@@ -85,54 +84,49 @@ export function pointerTo(pointer: string, token: string | number): string {
   return `${pointer}/${/[~/]/.test(text) ? text.replaceAll("~", "~0").replaceAll("/", "~1") : text}`;
 }
 
-/** jsonc-parser's SyntaxKind, a const enum that cannot be imported under verbatimModuleSyntax. */
-const token = {
-  openBrace: 1,
-  closeBrace: 2,
-  openBracket: 3,
-  closeBracket: 4,
-  comma: 5,
-  colon: 6,
-  null: 7,
-  true: 8,
-  false: 9,
-  string: 10,
-  number: 11,
-  lineComment: 12,
-  blockComment: 13,
-  lineBreak: 14,
-  trivia: 15,
-  unknown: 16,
-  end: 17,
-} as const;
-
-/** jsonc-parser's ScanError, likewise, in words. */
-const scanErrors: Readonly<Record<number, string>> = {
-  1: "comment without an end",
-  2: "string without an end",
-  3: "number without its digits",
-  4: "invalid \\u escape",
-  5: "invalid escape",
-  6: "control character inside a string",
-};
-
 /** A container that is still open. `key` is the key whose value is read next. */
 type Open =
   | { readonly kind: "array"; readonly start: number; readonly items: JsonText[] }
   | { readonly kind: "object"; readonly start: number; readonly entries: Map<string, JsonText>; key: string };
 
+/** What a token is: for punctuation its own character, for the others the one it begins with, where a number begins with a digit. */
+const token = {
+  openBrace: 0x7b,
+  closeBrace: 0x7d,
+  openBracket: 0x5b,
+  closeBracket: 0x5d,
+  comma: 0x2c,
+  colon: 0x3a,
+  null: 0x6e,
+  true: 0x74,
+  false: 0x66,
+  string: 0x22,
+  number: 0x30,
+  end: -1,
+  unknown: -2,
+} as const;
+
+const words = { [token.null]: "null", [token.true]: "true", [token.false]: "false" } as const;
+
 class Reader {
   error: JsonError | undefined;
   readonly #text: string;
   readonly #bounds: JsonBounds;
-  readonly #scanner: JSONScanner;
+  /** No half of a surrogate pair stands in the text itself. */
+  readonly #isWellFormed: boolean;
   readonly #open: Open[] = [];
-  #kind = 0;
+  /** The token that is looked at, and where it stands. */
+  #kind: number = token.unknown;
+  #start = 0;
+  #end = 0;
+  /** Of a string. */
+  #value = "";
+  #hasEscapes = false;
 
   constructor(text: string, bounds: JsonBounds) {
     this.#text = text;
     this.#bounds = bounds;
-    this.#scanner = createScanner(text, false);
+    this.#isWellFormed = text.isWellFormed();
   }
 
   read(): JsonText | undefined {
@@ -148,9 +142,7 @@ class Reader {
 
   /** Reads a scalar or an empty container whole; another container is opened up to its first value. */
   #begin(): JsonText | "opened" | undefined {
-    const start = this.#scanner.getTokenOffset();
-    const end = start + this.#scanner.getTokenLength();
-    const text = this.#scanner.getTokenValue();
+    const [start, end] = [this.#start, this.#end];
     switch (this.#kind) {
       case token.null:
         return this.#scalar({ kind: "null", start, end });
@@ -158,10 +150,10 @@ class Reader {
       case token.false:
         return this.#scalar({ kind: "boolean", value: this.#kind === token.true, start, end });
       case token.number:
-        return this.#scalar({ kind: "number", text, start, end });
+        return this.#scalar({ kind: "number", text: this.#text.slice(start, end), start, end });
       case token.string:
-        if (!text.isWellFormed()) return this.#fail("a string with half a surrogate pair");
-        return this.#scalar({ kind: "string", value: text, start, end });
+        if (!this.#isWhole()) return this.#fail("a string with half a surrogate pair");
+        return this.#scalar({ kind: "string", value: this.#value, start, end });
       case token.openBracket:
         return this.#opened({ kind: "array", start, items: [] });
       case token.openBrace:
@@ -206,7 +198,7 @@ class Reader {
 
   #closed(container: Open): JsonText | undefined {
     const { start } = container;
-    const end = this.#scanner.getTokenOffset() + 1;
+    const end = this.#end;
     if (!this.#advance()) return undefined;
     return container.kind === "array"
       ? { kind: "array", items: container.items, start, end }
@@ -215,8 +207,8 @@ class Reader {
 
   #key(container: Open & { kind: "object" }): true | undefined {
     if (!this.#at(token.string)) return this.#fail("a key was expected");
-    const key = this.#scanner.getTokenValue();
-    if (!key.isWellFormed()) return this.#fail("a key with half a surrogate pair");
+    const key = this.#value;
+    if (!this.#isWhole()) return this.#fail("a key with half a surrogate pair");
     if (this.#bounds.duplicateKeys === "refuse" && container.entries.has(key)) {
       return this.#fail(`the key ${JSON.stringify(key)} occurs twice in one object`);
     }
@@ -230,20 +222,90 @@ class Reader {
     return this.#kind === kind;
   }
 
-  /** To the next token that is not whitespace; undefined where the text stops being JSON. */
+  /** Whether a string has no half of a surrogate pair, which an escape may write. */
+  #isWhole(): boolean {
+    return (this.#isWellFormed && !this.#hasEscapes) || this.#value.isWellFormed();
+  }
+
+  /** To the next token; undefined where the text stops being JSON. */
   #advance(): true | undefined {
-    do this.#kind = this.#scanner.scan();
-    while (this.#kind === token.trivia || this.#kind === token.lineBreak);
-    const message = scanErrors[this.#scanner.getTokenError()];
-    if (message !== undefined) return this.#fail(message);
-    if (this.#kind === token.lineComment || this.#kind === token.blockComment) {
-      return this.#fail("comments are not JSON");
+    const text = this.#text;
+    let at = this.#end;
+    let code = text.charCodeAt(at);
+    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) code = text.charCodeAt(++at);
+    this.#start = at;
+    this.#end = at + 1;
+    this.#kind = code;
+    switch (code) {
+      case token.openBrace:
+      case token.closeBrace:
+      case token.openBracket:
+      case token.closeBracket:
+      case token.comma:
+      case token.colon:
+        return true;
+      case token.string:
+        return this.#string();
+      case token.null:
+      case token.true:
+      case token.false:
+        return this.#word(words[code]);
+      default:
+        return this.#other(code);
     }
+  }
+
+  #string(): true | undefined {
+    const text = this.#text;
+    let at = this.#start + 1;
+    this.#hasEscapes = false;
+    for (;;) {
+      let code = text.charCodeAt(at);
+      // Neither does it go on at the end of the text, where there is no number.
+      while (code >= 0x20 && code !== 0x22 && code !== 0x5c) code = text.charCodeAt(++at);
+      if (code === 0x22) break;
+      if (code !== 0x5c) {
+        const ends = Number.isNaN(code) || code === 0x0a || code === 0x0d;
+        return this.#fail(ends ? "string without an end" : "control character inside a string");
+      }
+      this.#hasEscapes = true;
+      if (text[at + 1] !== "u") {
+        if (!escapes.has(text[at + 1] ?? "")) return this.#fail("invalid escape");
+        at += 2;
+      } else {
+        if (!/^[0-9A-Fa-f]{4}$/.test(text.slice(at + 2, at + 6))) return this.#fail("invalid \\u escape");
+        at += 6;
+      }
+    }
+    this.#end = at + 1;
+    this.#value = this.#hasEscapes
+      ? String(JSON.parse(text.slice(this.#start, this.#end)))
+      : text.slice(this.#start + 1, at);
+    return true;
+  }
+
+  #word(word: string): true {
+    if (this.#text.startsWith(word, this.#start)) this.#end = this.#start + word.length;
+    else this.#kind = token.unknown;
+    return true;
+  }
+
+  /** A number, the end, or what is no token at all. */
+  #other(code: number): true | undefined {
+    numberText.lastIndex = this.#start;
+    const number = numberText.exec(this.#text)?.[0];
+    if (number !== undefined) {
+      this.#kind = token.number;
+      this.#end = this.#start + number.length;
+      return /[.eE+-]$/.test(number) ? this.#fail("number without its digits") : true;
+    }
+    this.#kind = Number.isNaN(code) ? token.end : token.unknown;
+    if (/^\/[/*]/.test(this.#text.slice(this.#start, this.#end + 1))) return this.#fail("comments are not JSON");
     return true;
   }
 
   #fail(message: string): undefined {
-    const offset = this.#scanner.getTokenOffset();
+    const offset = this.#start;
     const before = this.#text.slice(0, offset).split("\n");
     this.error = { offset, message: `${message}, line ${before.length} column ${(before.at(-1) ?? "").length + 1}` };
     return undefined;
@@ -253,3 +315,8 @@ class Reader {
 function closer(container: Open): number {
   return container.kind === "array" ? token.closeBracket : token.closeBrace;
 }
+
+/** What may follow a backslash, beside `u`. */
+const escapes = new Set('"\\/bfnrt');
+/** A number, or what would be one if digits followed. */
+const numberText = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:(?<=[0-9])[eE][+-]?[0-9]*)?/y;
