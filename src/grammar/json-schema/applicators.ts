@@ -13,6 +13,7 @@ export type Parts = {
 
 /** The sub-schemas that speak of the same value. */
 export function applicatorsOf(fields: Fields, parts: Parts): readonly Applicator[] {
+  if (!fields.hasSome(keywords)) return [];
   const applicators = [
     ...references(fields, parts),
     ...choices(fields, parts),
@@ -23,6 +24,11 @@ export function applicatorsOf(fields: Fields, parts: Parts): readonly Applicator
   // Choices of one come last: what is known by then tells their parts apart.
   return [...applicators.filter(({ kind }) => kind !== "one"), ...applicators.filter(({ kind }) => kind === "one")];
 }
+
+const keywords: ReadonlySet<string> = new Set([
+  ...["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if"],
+  ...["dependentRequired", "dependentSchemas", "dependencies"],
+]);
 
 /** The targets of `$ref` and its relatives. */
 export function references(fields: Fields, parts: Parts): readonly Applicator[] {

@@ -23,7 +23,14 @@ export class Cases {
   readonly #reader: SchemaReader;
   readonly #stepsMax: number;
   readonly #texts: Texts;
-  readonly #known = new Map<string, readonly Shape[]>();
+  /** By conjunct. */
+  readonly #known: Readonly<Record<Track, (readonly Shape[] | undefined)[]>> = {
+    values: [],
+    annotations: [],
+    exact: [],
+  };
+  /** By the ids of several conjuncts. */
+  readonly #products = new Map<string, readonly Shape[]>();
   /** Conjuncts that are being expanded, outermost first. */
   readonly #above: Conjunct[] = [];
   /** The outermost of them that something inside led back to; what lies above it depends on the way it was reached. */
@@ -45,8 +52,8 @@ export class Cases {
     if (first === undefined) return everything;
     if (others.length === 0) return this.of(first, "values");
     const key = conjuncts.map(({ id }) => id).join();
-    const known = this.#known.get(key) ?? this.#expand(first, others);
-    this.#known.set(key, known);
+    const known = this.#products.get(key) ?? this.#expand(first, others);
+    this.#products.set(key, known);
     return known;
   }
 
@@ -76,8 +83,7 @@ export class Cases {
   }
 
   of(conjunct: Conjunct, track: Track): readonly Shape[] {
-    const key = `${conjunct.id} ${track}`;
-    const known = this.#known.get(key);
+    const known = this.#known[track][conjunct.id];
     if (known !== undefined) return known;
     const place = this.#above.findIndex((one) => one.json === conjunct.json && one.scope === conjunct.scope);
     if (place !== -1) {
@@ -103,7 +109,7 @@ export class Cases {
     this.#above.pop();
     if (this.#cycle >= depth) {
       this.#cycle = Number.POSITIVE_INFINITY;
-      this.#known.set(key, shapes);
+      this.#known[track][conjunct.id] = shapes;
     }
     return shapes;
   }

@@ -23,8 +23,7 @@ export class Conjuncts {
       known = [];
       this.#known[kind][sense] = known;
     }
-    const same = known.find((one) => one.negated === negated && one.closes === closes && one.scope === scope);
-    if (same !== undefined) return same;
+    for (const one of known) if (one.negated === negated && one.closes === closes && one.scope === scope) return one;
     const { json, pointer } = known[0] ?? described;
     const conjunct = { ...described, json, pointer, id: this.#count++ };
     known.push(conjunct);

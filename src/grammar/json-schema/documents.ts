@@ -56,7 +56,8 @@ export function readDocuments(
 
 /** Whether a schema's text may have a reference whose target depends on the way to it. ASCII that is escaped may be anything. */
 export function refersDynamically(text: string): boolean {
-  return /"\$(dynamic|recursive)Ref"|\\u00[2-7]/.test(text);
+  if (text.includes('"$dynamicRef"') || text.includes('"$recursiveRef"')) return true;
+  return text.includes("\\u00") && /\\u00[2-7]/.test(text);
 }
 
 function identifierOf(json: JsonText, address: string): string | undefined {

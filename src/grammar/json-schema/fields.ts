@@ -20,6 +20,11 @@ export class Fields {
     return this.#entries.has(keyword);
   }
 
+  hasSome(keywords: ReadonlySet<string>): boolean {
+    for (const keyword of this.#entries.keys()) if (keywords.has(keyword)) return true;
+    return false;
+  }
+
   /** A string or an array of strings, each once. */
   names(keyword: string): ReadonlySet<string> | undefined {
     const value = this.get(keyword);

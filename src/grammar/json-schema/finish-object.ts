@@ -29,12 +29,13 @@ export function finishObject(demand: ObjectDemand, pointer: string, tools: Tools
   const members = new Members(demand, pointer, tools);
   const others: KeyClass[] = [];
   const listed = new Map<string, readonly Way[]>();
+  const { languages } = reader.texts;
   for (const { language, ways } of members.classes()) {
-    const { texts, none, all } = { ...members.finite(language), ...tools.reader.texts.languages };
-    if (language === none || ways.length === 0) continue;
+    if (ways.length === 0) continue;
+    const texts = members.texts(language);
     for (const key of texts ?? []) listed.set(key, ways);
     if (texts !== undefined) continue;
-    const keys = language === all ? undefined : reader.texts.languages.emit(builder, language);
+    const keys = language === languages.all ? undefined : languages.emit(builder, language);
     others.push({ keys, options: places.options(ways, counters, pointer) });
   }
   const properties: Property[] = [];
@@ -49,16 +50,11 @@ export function finishObject(demand: ObjectDemand, pointer: string, tools: Tools
   for (const [key, ways] of listed) {
     properties.push({ key, options: places.options(ways, counters, pointer), required: false });
   }
-  const possible = properties.filter(({ options }) => options.length > 0).length;
   const { min: membersMin, max: membersMax } = demand.size;
-  if (others.length === 0 && membersMin > possible) return undefined;
-  if (
-    !canCount(
-      counters,
-      [...properties, ...others].map(({ options }) => options),
-    )
-  )
-    return undefined;
+  const isPossible = ({ options }: Property) => options.length > 0;
+  if (others.length === 0 && membersMin > properties.filter(isPossible).length) return undefined;
+  const options = () => [...properties, ...others].map((one) => one.options);
+  if (counters.length > 0 && !canCount(counters, options())) return undefined;
   return { ...bare.object, properties, others, ordered, membersMin, membersMax, counters };
 }
 
@@ -72,6 +68,8 @@ type Class = {
 /** What the members of a case may be, by key. */
 class Members {
   readonly #demand: ObjectDemand;
+  /** Those that hold, and those that some member must not fit. */
+  readonly #layers: readonly ObjectLayer[];
   readonly #pointer: string;
   readonly #tools: Tools;
   readonly #isClosed: boolean;
@@ -80,15 +78,20 @@ class Members {
     this.#demand = demand;
     this.#pointer = pointer;
     this.#tools = tools;
-    const { layers } = demand;
+    const { layers, broken } = demand;
+    const failing = broken.flatMap((one) => ("layer" in one ? [one.layer] : []));
+    this.#layers = failing.length === 0 ? layers : [...layers, ...failing];
     this.#isClosed = layers.some((layer) => layer.closes) && !layers.some((layer) => layer.speaks);
   }
 
   /** Every key that somebody names. */
   keys(): ReadonlySet<string> {
-    const { layers, required, absent, broken } = this.#demand;
-    const named = [...layers, ...broken.flatMap((one) => ("layer" in one ? [one.layer] : []))];
-    return new Set([...named.flatMap((layer) => [...layer.declared.keys()]), ...required, ...absent]);
+    const { required, absent } = this.#demand;
+    const keys = new Set<string>();
+    for (const { declared } of this.#layers) for (const key of declared.keys()) keys.add(key);
+    for (const key of required) keys.add(key);
+    for (const key of absent) keys.add(key);
+    return keys;
   }
 
   waysOf(key: string): readonly Way[] {
@@ -109,12 +112,11 @@ class Members {
     const { layers, names, broken } = this.#demand;
     const { reader, cases, places } = this.#tools;
     const { languages, derivatives } = reader.texts;
-    const inLayers = [...layers, ...broken.flatMap((one) => ("layer" in one ? [one.layer] : []))];
     const nameOf = new Map(
       broken.flatMap((one) => ("name" in one ? [[one.name, this.#language(one.name)] as const] : [])),
     );
     const dividing = new Set([
-      ...inLayers.flatMap(({ patterns }) => patterns.map(({ keys }) => keys)),
+      ...this.#layers.flatMap(({ patterns }) => patterns.map(({ keys }) => keys)),
       ...nameOf.values(),
     ]);
     const named = languages.intersection(names.map((name) => this.#language(name)));
@@ -132,7 +134,8 @@ class Members {
       });
     }
     return classes.flatMap(({ matched, core, rest }) => {
-      const language = languages.intersection([core, ...rest.map((pattern) => languages.complement(pattern))]);
+      const without = rest.map((pattern) => languages.complement(pattern));
+      const language = without.length === 0 ? core : languages.intersection([core, ...without]);
       if (derivatives.isEmpty(language)) return [];
       const matches = (pattern: Language) => matched.includes(pattern);
       const fits = (name: Conjunct) => matches(nameOf.get(name) ?? languages.none);
@@ -146,9 +149,9 @@ class Members {
   }
 
   /** The texts of a class of keys where they are few enough to be written out. */
-  finite(language: Language): { readonly texts: readonly string[] | undefined } {
+  texts(language: Language): readonly string[] | undefined {
     const { derivatives, languages } = this.#tools.reader.texts;
-    return { texts: language === languages.all ? undefined : derivatives.texts(language, classKeysMax) };
+    return language === languages.all ? undefined : derivatives.texts(language, classKeysMax);
   }
 
   /** For one key, or a class of keys, what each layer and each demand of failure allows. */
@@ -159,8 +162,13 @@ class Members {
   ): readonly (readonly Way[])[] {
     const { layers, broken } = this.#demand;
     const { places } = this.#tools;
-    const base = layers.flatMap((layer) => conjunctsOf(layer, key, matches));
+    const [only] = layers;
+    const base =
+      only !== undefined && layers.length === 1
+        ? conjunctsOf(only, key, matches)
+        : layers.flatMap((layer) => conjunctsOf(layer, key, matches));
     const ofLayers: readonly Way[] = base.length === 0 ? [freely] : [{ conjuncts: base, counts: 0 }];
+    if (broken.length === 0) return [ofLayers];
     const ofBroken = broken.map((one, i): readonly Way[] => {
       const counts = 1 << i;
       if ("name" in one) return [fits(one.name) ? { conjuncts: [], counts } : freely];
@@ -184,7 +192,10 @@ function conjunctsOf(
   matches: (language: Language) => boolean,
 ): readonly Conjunct[] {
   const own = key === undefined ? undefined : declared.get(key);
-  const matched = patterns.filter(({ keys }) => matches(keys)).map(({ member }) => member);
+  const matched =
+    patterns.length === 0 ? none : patterns.filter(({ keys }) => matches(keys)).map(({ member }) => member);
   if (own !== undefined) return [own, ...matched];
   return matched.length > 0 || rest === undefined ? matched : [rest];
 }
+
+const none: readonly Conjunct[] = [];

@@ -67,7 +67,8 @@ class Lowering {
   readonly #options: SchemaOptions;
   readonly #cases: Cases;
   readonly #places: Places;
-  readonly #values = new Map<string, ValueId>();
+  /** By the id of a conjunct, or those of several. */
+  readonly #values = new Map<number | string, ValueId>();
   readonly #pending: { readonly id: ValueId; readonly conjuncts: readonly Conjunct[]; readonly pointer: string }[] = [];
 
   constructor(builder: IrBuilder, reader: SchemaReader, options: SchemaOptions) {
@@ -93,8 +94,8 @@ class Lowering {
 
   /** The value of a node; `around` is the place reported for one without conjuncts. */
   #value(conjuncts: readonly Conjunct[], around: string): ValueId {
-    const ids = conjuncts.map((conjunct) => conjunct.id).sort((a, b) => a - b);
-    const key = ids.join();
+    const [first] = conjuncts;
+    const key = first !== undefined && conjuncts.length === 1 ? first.id : keyOf(conjuncts);
     const known = this.#values.get(key);
     if (known !== undefined) return known;
     const id = this.#builder.reserveValue();
@@ -148,6 +149,11 @@ class Lowering {
         return shape satisfies never;
     }
   }
+}
+
+function keyOf(conjuncts: readonly Conjunct[]): string {
+  const ids = conjuncts.map(({ id }) => id).sort((a, b) => a - b);
+  return ids.join();
 }
 
 function bound(limit: Limit | undefined): Bound | undefined {

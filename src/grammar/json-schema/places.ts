@@ -28,12 +28,15 @@ export class Places {
       // What holds already is looked through for each combination.
       const each = 1 + ((ways.at(-1)?.conjuncts.length ?? 0) >> 1);
       if (!this.#cases.spend(ways.length * list.length * each, pointer, keyword)) return [];
-      ways = ways.flatMap((way) =>
-        list.flatMap((more) => {
-          const conjuncts = this.simplified([...way.conjuncts, ...more.conjuncts]);
-          return conjuncts === undefined ? [] : [{ conjuncts, counts: way.counts | more.counts }];
-        }),
-      );
+      const met: Way[] = [];
+      for (const way of ways) {
+        for (const more of list) {
+          const both = way.conjuncts.length === 0 ? more.conjuncts : [...way.conjuncts, ...more.conjuncts];
+          const conjuncts = this.simplified(both);
+          if (conjuncts !== undefined) met.push({ conjuncts, counts: way.counts | more.counts });
+        }
+      }
+      ways = met;
     }
     return ways;
   }
@@ -56,11 +59,11 @@ export class Places {
   simplified(conjuncts: readonly Conjunct[]): readonly Conjunct[] | undefined {
     const kept: Conjunct[] = [];
     for (const conjunct of conjuncts) {
-      if (kept.includes(conjunct)) continue;
+      if (kept.length > 0 && kept.includes(conjunct)) continue;
       const verdict = this.#reader.verdict(conjunct);
       if (verdict === false) return undefined;
       if (verdict === true) continue;
-      const same = kept.findIndex((one) => isSame(one, conjunct));
+      const same = kept.length === 0 ? -1 : kept.findIndex((one) => isSame(one, conjunct));
       const other = kept[same];
       if (other === undefined) kept.push(conjunct);
       else if (other.negated !== conjunct.negated) return undefined;
@@ -71,6 +74,10 @@ export class Places {
   }
 
   options(ways: readonly Way[], counters: readonly Counter[], around: string): Options {
+    const [alone] = ways;
+    if (alone !== undefined && ways.length === 1) {
+      return [{ value: this.#valueOf(alone.conjuncts, around), counts: alone.counts }];
+    }
     const bounded = counters.reduce((sum, { max }, i) => (max === undefined ? sum : sum | (1 << i)), 0);
     const options = ways.map(({ conjuncts, counts }) => ({ value: this.#valueOf(conjuncts, around), counts }));
     // Counting more is never worse where a counter has no upper bound.

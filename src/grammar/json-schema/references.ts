@@ -53,9 +53,13 @@ export class References {
   /** The target of a reference as it stands in the schema `from`; undefined where nothing is there. */
   resolve(from: JsonText, keyword: string, reference: string, scope: Scope): Place | undefined {
     this.#index();
-    const url = URL.parse(reference, this.#around(from).base);
-    const resource = url === null ? undefined : this.#resource(withoutFragment(url), this.#around(from));
-    const fragment = url === null ? undefined : decodeFragment(url.hash.slice(1));
+    const around = this.#around(from);
+    // Most references stay inside their resource; what a URI would have changed in a fragment is not printable ASCII.
+    const local = /^#[!-~]*$/.test(reference);
+    const url = local ? undefined : URL.parse(reference, around.base);
+    if (url === null) return undefined;
+    const resource = this.#resource(url === undefined ? around.base : withoutFragment(url), around);
+    const fragment = decodeFragment((url?.hash ?? reference).slice(1));
     if (resource === undefined || fragment === undefined) return undefined;
     const entered = scope.flatMap((base) => this.#resources.get(base) ?? []);
     if (fragment.startsWith("/")) {

@@ -60,7 +60,9 @@ export class Senses {
   }
 
   #idOf(text: string): number {
-    const id = this.#ids.get(text) ?? this.#ids.size;
+    const known = this.#ids.get(text);
+    if (known !== undefined) return known;
+    const id = this.#ids.size;
     this.#ids.set(text, id);
     return id;
   }

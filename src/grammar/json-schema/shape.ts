@@ -80,8 +80,12 @@ export const everything: readonly Shape[] = [
 ];
 
 export function ofTypes(sum: number): readonly Shape[] {
-  return sum === everyType ? everything : everything.filter(({ type }) => (types[type] & sum) !== 0);
+  return bySum[sum] ?? [];
 }
+
+const bySum: readonly (readonly Shape[])[] = Array.from({ length: everyType + 1 }, (_, sum) =>
+  sum === everyType ? everything : everything.filter(({ type }) => (types[type] & sum) !== 0),
+);
 
 /** Every value that is no object, and the objects of these demands: what a keyword for objects accepts. */
 export function withObjects(objects: readonly ObjectDemand[]): readonly Shape[] {
