@@ -311,12 +311,19 @@ test("a socket in the file system; a second server there is refused in words", a
   }
 });
 
-test("a host header that makes no URL is no reason to fail", async () => {
+test("a host that makes no URL, and a target that is more than one, are no reason to fail", async () => {
   const { server } = serve({});
-  for (const host of ["a b", "[::", "x?y"]) {
+  for (const [host, target] of [
+    ["a b", "/v1/models"],
+    ["[::", "/v1/models"],
+    ["x?y", "/v1/models"],
+    ["x", "/v1/models#part"],
+    ["x", "/v1/models/#"],
+    ["x", "//v1/models?a=b#part"],
+  ]) {
     const { promise, resolve } = Promise.withResolvers<string>();
     const socket = connect(Number(server.url.port), "127.0.0.1", () =>
-      socket.write(`GET /v1/models HTTP/1.1\r\nhost: ${host}\r\n\r\n`),
+      socket.write(`GET ${target} HTTP/1.1\r\nhost: ${host}\r\n\r\n`),
     );
     socket.on("data", (data) => resolve(data.toString()));
     expect(await promise).toStartWith("HTTP/1.1 200");

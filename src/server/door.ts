@@ -182,9 +182,9 @@ function takeRequestId(headers: Headers): string {
 
 /**
  * Path and query of a URL, which a strange `host` header can have made one that nobody can parse. A base that ends with a slash, and a path
- * that begins with one, make two.
+ * that begins with one, make two; a fragment is the client's own business.
  */
 function targetOf(url: string): string {
   const target = url.startsWith("/") ? url : url.slice(url.indexOf("/", url.indexOf("://") + 3));
-  return target.replace(/^\/{2,}/, "/");
+  return target.replace(/^\/{2,}/, "/").replace(/#.*$/, "");
 }
