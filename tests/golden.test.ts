@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { postBytewise } from "./fixtures/byte-socket.ts";
-import { bytewise, startChat } from "./fixtures/chat.ts";
+import { bytewise, splits, startChat } from "./fixtures/chat.ts";
 import { anthropic } from "./fixtures/golden/anthropic.ts";
 import { ollamaChats, ollamaTexts } from "./fixtures/golden/ollama.ts";
 import { chats, completions } from "./fixtures/golden/openai.ts";
@@ -73,6 +73,23 @@ describe.each(rows)("%s", (_, shape, name, golden) => {
     expect(answers.map(shape.normal).join("\n\n")).toBe(transcriptOf(shape, name));
   });
 
+  test("is the same however one piece of the engine's comes as two", async () => {
+    const scripts = splits(script);
+    const left = scripts.flatMap((each) => [each, each]);
+    const chat = startChat(() => left.shift() ?? script, shape.options);
+    servers.push(chat);
+    const options = { url: chat.server.url, fetch };
+    const read = async (how: "whole" | "streamed") =>
+      shape[how](options, golden).then((answer) => tokenless(shape.normal(JSON.stringify(answer))), String);
+    const told = { whole: new Set<string>(), streamed: new Set<string>() };
+    for (const _ of scripts) {
+      told.whole.add(await read("whole"));
+      told.streamed.add(await read("streamed"));
+    }
+    expect(told.whole.size).toBeLessThanOrEqual(1);
+    expect(told.streamed.size).toBeLessThanOrEqual(1);
+  });
+
   const fails = name === "failure" || name === "refused";
 
   test(`the vendor's client reads ${fails ? "the error" : "the same from the stream"}, whatever the bytes come in`, async () => {
@@ -92,6 +109,11 @@ describe.each(rows)("%s", (_, shape, name, golden) => {
     }
   });
 });
+
+/** A piece of a thought is counted as a token, which these are not. */
+function tokenless(text: string): string {
+  return text.replace(/"(reasoning|thinking)_tokens":\d+/g, '"$1_tokens":0');
+}
 
 /** The sentence of an error body in any shape. */
 function messageIn(text: string): string {

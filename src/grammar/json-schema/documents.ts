@@ -38,7 +38,9 @@ export function readDocuments(
     if (json.kind !== "object" && json.kind !== "boolean") return fail({ name, reason: "is no schema" });
     const open = { name, json };
     const address = addressOf(name, nameless);
-    if (address === undefined) return fail({ name, reason: "has a name that is no URI without a fragment" });
+    if (address === undefined || address === nameless) {
+      return fail({ name, reason: "has a name that is no URI without a fragment" });
+    }
     for (const each of [address, alias, identifierOf(json, address)]) {
       if (each === undefined) continue;
       const other = byAddress.get(each);

@@ -166,6 +166,7 @@ test.each<[documents: readonly SchemaDocument[], fault: string]>([
   [[{ name: "a", text: "3" }], "a: is no schema"],
   [[{ name: "a", text: '{"type":"null","type":"string"}' }], "a: is no JSON: "],
   [[{ name: "a#b", text: "{}" }], "a#b: has a name that is no URI without a fragment"],
+  [[{ name: "", text: "{}" }], ": has a name that is no URI without a fragment"],
   [[{ name: "http://", text: "{}" }], "http://: has a name that is no URI without a fragment"],
   [
     [
