@@ -1,6 +1,7 @@
 /**
  * Whether the fast path says what it should: against the f64 reference on real text, and against llama.cpp along the greedy
- * tokens that llama.cpp chose (each step is given its tokens, so that one difference does not cause the next).
+ * tokens that llama.cpp chose (each step is given its tokens, so that one difference does not cause the next). And whether the same weights as
+ * an embedding model give the reference's vectors.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -54,6 +55,7 @@ export const logits = defineCommand({
       models.push({
         model: name,
         reference: await compareWithReference(model),
+        embedding: await compareVectors(model),
         llamaCpp: await compareWithLlamaCpp(model, readRecording(path), Number(args.truth)),
       });
     }
@@ -76,6 +78,19 @@ async function compareWithReference(model: NativeModel) {
     logitDifferenceByRange: { max: rounded(Math.max(...relative)), median: rounded(median(relative)) },
     divergence: { max: rounded(Math.max(...divergences)), median: rounded(median(divergences)) },
   };
+}
+
+/** Distances of vectors of length one from the reference's, by pooling and direction. */
+async function compareVectors(model: NativeModel) {
+  const input = textTokens(model.card);
+  const distances: Record<string, number> = {};
+  for (const pooling of ["mean", "cls", "last"] as const) {
+    for (const causal of [true, false]) {
+      const distance = Number(await model.run("embed", { input, manifest: { pooling, causal } }));
+      distances[`${pooling}, ${causal ? "causal" : "both directions"}`] = rounded(distance);
+    }
+  }
+  return distances;
 }
 
 /** Ordinary prose, code and data, as prompts are. */

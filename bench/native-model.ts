@@ -10,8 +10,15 @@ import { readGguf } from "../src/models/gguf.ts";
 
 export type NativeModel = {
   readonly card: ModelCard;
-  /** Runs one command of bench-model and gives its JSON; `input` becomes a file whose name is the last argument. */
-  run(command: string, options: { readonly arguments?: readonly string[]; readonly input?: unknown }): Promise<string>;
+  /** Runs one command of bench-model and gives its JSON; `input` becomes a file whose name is the last argument. `manifest` is laid over the model's. */
+  run(
+    command: string,
+    options: {
+      readonly arguments?: readonly string[];
+      readonly input?: unknown;
+      readonly manifest?: Partial<ModelCard["manifest"]>;
+    },
+  ): Promise<string>;
   [Symbol.dispose](): void;
 };
 
@@ -25,8 +32,8 @@ export function openNativeModel(name: string, threads: number): NativeModel {
   const manifestPath = join(folder, "manifest.json");
   return {
     card: read.value,
-    async run(command, { arguments: rest = [], input }) {
-      await Bun.write(manifestPath, JSON.stringify(read.value.manifest));
+    async run(command, { arguments: rest = [], input, manifest }) {
+      await Bun.write(manifestPath, JSON.stringify({ ...read.value.manifest, ...manifest }));
       const words = [program, manifestPath, String(threads), command, ...rest];
       if (input !== undefined) {
         const inputPath = join(folder, "input.json");

@@ -39,6 +39,10 @@ export async function generate(
   if (strictModels && request.model !== undefined && request.model !== model.id) {
     return fail({ kind: "model_not_found", model: request.model });
   }
+  if (model.embeds === true) {
+    const message = `The model '${model.id}' is an embedding model: it gives vectors of texts, and no answers.`;
+    return fail({ kind: "invalid", message, param: "model", code: "unsupported_value" });
+  }
   const contradiction = contradictionOf(request);
   if (contradiction !== undefined) return fail(contradiction);
   const sampling = samplingOf(request.sampling);

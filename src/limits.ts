@@ -59,6 +59,8 @@ export const choiceTextsMax = 10_000;
 export const promptsMax = 64;
 /** Texts of one request for embeddings, as OpenAI has it. */
 export const embeddingInputsMax = 2048;
+/** Tokens of all texts of one request for embeddings, as OpenAI has it: minutes of work on a few cores. */
+export const embeddingTokensMax = 300_000;
 /** Choices of one request, as OpenAI's users send them; each takes a slot. */
 export const choicesMax = 8;
 /** Candidates that the best of are given back, as OpenAI has it; each takes a slot. */

@@ -8,6 +8,7 @@ import { ok } from "../src/generation/result.ts";
 import { openModelStore } from "../src/models/store.ts";
 import { type Chat, call, detail, script, startChat, stuck } from "./fixtures/chat.ts";
 import { checkedClient } from "./fixtures/checked-ollama.ts";
+import { tinyEmbedder } from "./fixtures/embedding-model.ts";
 import { ggufBytes, tinyModel } from "./fixtures/gguf.ts";
 
 let chat: Chat | undefined;
@@ -266,6 +267,14 @@ test("models are listed, shown, made, copied and deleted", async () => {
   expect(await names()).toEqual(["luigi:v1", "replay:latest"]);
   expect(readdirSync(models)).toEqual(["derived"]);
   expect(await client.show({ model: "replay" })).toMatchObject({ template: detail.template ?? "", parameters: "" });
+});
+
+test("a model that is not loaded says whether it answers or embeds", async () => {
+  writeFileSync(join(models, "Tiny-Q8_0.gguf"), weights);
+  writeFileSync(join(models, "Vectors.gguf"), tinyEmbedder({ pooling: "mean", causal: false }));
+  const { client } = connect(() => script([]));
+  expect((await client.show({ model: "tiny:Q8_0" })).capabilities).toEqual(["completion", "tools"]);
+  expect((await client.show({ model: "vectors" })).capabilities).toEqual(["embedding"]);
 });
 
 test("a model that is here and not loaded does not let another one answer for it", async () => {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import type { Script } from "../src/engine/scripted.ts";
 import { ok } from "../src/generation/result.ts";
-import { type Chat, type ChatOptions, call, script, startChat, stuck } from "./fixtures/chat.ts";
+import { type Chat, type ChatOptions, call, detail, script, startChat, stuck } from "./fixtures/chat.ts";
 import { answerFaults } from "./fixtures/checked-openai.ts";
 
 let chat: Chat | undefined;
@@ -299,6 +299,7 @@ test("embeddings as numbers, as base64, and cut to fewer dimensions", async () =
   const inputs: unknown[] = [];
   const { ask } = serve(() => hello, {
     service: {
+      describe: () => ({ ...detail, embeddingLength: 3, capabilities: ["embedding"] }),
       async embed(given) {
         inputs.push(...given.map((each) => (typeof each === "string" ? each : [...each])));
         return ok({ vectors: given.map(() => Float32Array.of(3, 4, 12)), promptTokens: given.length });

@@ -1,4 +1,5 @@
 import type { Answer } from "../generation/answer.ts";
+import type { Embeddings, EmbedOptions } from "../generation/embedding.ts";
 import type { Failure } from "../generation/failure.ts";
 import type { ModelDetail } from "../generation/model-detail.ts";
 import type { Request } from "../generation/request.ts";
@@ -25,6 +26,7 @@ export type Service = {
   /** A vector for each input, in order. `invalid` unless the model is an embedding model. */
   embed(
     inputs: readonly (string | Uint32Array<ArrayBuffer>)[],
+    options: EmbedOptions,
     signal: AbortSignal,
   ): Promise<Result<Embeddings, Failure>>;
   status(): Status;
@@ -54,5 +56,3 @@ export type ChosenModel = {
   /** What it says beside the weights; undefined for the loaded model itself. */
   readonly derivation: Derivation | undefined;
 };
-
-export type Embeddings = { readonly vectors: readonly Float32Array[]; readonly promptTokens: number };

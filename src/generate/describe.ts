@@ -6,7 +6,7 @@ import { type ChatTemplate, renderProbe } from "../prompt/template.ts";
 import type { ModelSource } from "./source.ts";
 
 /** What there is to know about a model that was read. `contextMax` is what the engine gives it, in tokens. */
-export function describeModel({ source, template, detection, contextMax }: DescribeContext): ModelDetail {
+export function describeModel({ source, template, detection, embeds, contextMax }: DescribeContext): ModelDetail {
   const { id, tokenizer, special, manifest } = source;
   const path = manifest?.files[0];
   return {
@@ -22,7 +22,7 @@ export function describeModel({ source, template, detection, contextMax }: Descr
     vocabularyCount: tokenizer.vocabulary.count,
     template: source.template,
     ...special,
-    capabilities: capabilitiesOf(template),
+    capabilities: embeds ? ["embedding"] : capabilitiesOf(template),
   };
 }
 
@@ -30,6 +30,7 @@ type DescribeContext = {
   readonly source: ModelSource;
   readonly template: ChatTemplate;
   readonly detection: Detection;
+  readonly embeds: boolean;
   readonly contextMax: number;
 };
 

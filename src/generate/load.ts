@@ -65,6 +65,7 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
     return fail(`${id} cannot be loaded: ${opened.failure}`);
   }
   const engine = opened.value;
+  const embeds = (source.manifest?.pooling ?? "none") !== "none";
   const { callsMax, toolStrict, relaxTools, home } = config;
   const elsewhere = compileElsewhere(vocabulary.value, {
     model: config.model,
@@ -95,11 +96,13 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
         }),
       elsewhere: (request, prompt) => elsewhere.compile(request, thoughtsOf(tags, request, prompt.text)),
       processors: processors.value,
+      embeds,
     },
     detection,
-    detail: describeModel({ source, template, detection, contextMax: engine.contextMax }),
+    detail: describeModel({ source, template, detection, embeds, contextMax: engine.contextMax }),
     path: source.manifest?.files[0],
-    notes: notesOf(template, detection),
+    // Who asks for vectors has no use for templates.
+    notes: embeds ? [] : notesOf(template, detection),
     [Symbol.dispose]() {
       elsewhere[Symbol.dispose]();
       engine[Symbol.dispose]();

@@ -20,4 +20,6 @@ export type Model = {
   /** The same and compiled, on another thread. */
   readonly elsewhere?: (request: Request, prompt: Prompt) => Promise<Result<Compiled, Failure>>;
   readonly processors: readonly LogitsProcessor[];
+  /** It gives vectors of texts, and nothing else. */
+  readonly embeds?: boolean;
 };

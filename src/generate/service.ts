@@ -1,12 +1,14 @@
 import { generate } from "../generate.ts";
 import type { Answer } from "../generation/answer.ts";
 import { contradictionOf } from "../generation/contradiction.ts";
+import type { Embeddings, EmbedOptions } from "../generation/embedding.ts";
 import type { Failure } from "../generation/failure.ts";
 import type { ModelDetail } from "../generation/model-detail.ts";
 import type { Request } from "../generation/request.ts";
 import { fail, type Result } from "../generation/result.ts";
 import type { Status } from "../generation/status.ts";
 import { type Prompt, withBos } from "../prompt/render.ts";
+import { embed } from "./embed.ts";
 import type { Log } from "./log.ts";
 import type { Model } from "./model.ts";
 import { countTotals } from "./totals.ts";
@@ -32,9 +34,19 @@ export function modelService(model: Model, detail: ModelDetail, options: ModelSe
     detokenize: (tokens: readonly number[]) => tokenizer.decode(tokens, { special: true }),
     pieces: (tokens: readonly number[]) =>
       tokens.map((token) => vocabulary.bytes.subarray(vocabulary.offsets[token], vocabulary.offsets[token + 1])),
-    async embed(): Promise<Result<never, Failure>> {
-      const message = `The model '${detail.id}' is no embedding model: it has no embeddings of texts to give.`;
-      return fail({ kind: "invalid", message, param: "model", code: "unsupported_value" });
+    async embed(
+      inputs: readonly (string | Uint32Array<ArrayBuffer>)[],
+      asked: EmbedOptions,
+      signal: AbortSignal,
+    ): Promise<Result<Embeddings, Failure>> {
+      if (strictModels && asked.model !== undefined && asked.model !== detail.id) {
+        return fail({ kind: "model_not_found", model: asked.model });
+      }
+      if (model.embeds !== true) {
+        const message = `The model '${detail.id}' is no embedding model: it has no embeddings of texts to give.`;
+        return fail({ kind: "invalid", message, param: "model", code: "unsupported_value" });
+      }
+      return embed(model, inputs, { ...asked, signal, atOnce: slots, log, ended: totals.embedded });
     },
     status(): Status {
       return { slots, queueMax, ...engine.stats(), totals: totals.now() };

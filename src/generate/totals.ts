@@ -1,13 +1,19 @@
+import type { Timings } from "../engine/engine.ts";
 import type { EndEvent } from "../generate.ts";
 import type { Totals } from "../generation/status.ts";
 
-/** Sums over all answers since the start, by their last events. */
-export function countTotals(): { readonly ended: (event: EndEvent, calls: number) => void; now(): Totals } {
+/** Sums over all answers since the start, by their last events, and over all embedded texts. */
+export function countTotals(): {
+  readonly ended: (event: EndEvent, calls: number) => void;
+  readonly embedded: (timings: Timings) => void;
+  now(): Totals;
+} {
   let totals: Totals = {
     finished: 0,
     failed: 0,
     cancelled: 0,
     calls: 0,
+    embeddings: 0,
     promptTokens: 0,
     cachedTokens: 0,
     completionTokens: 0,
@@ -31,6 +37,14 @@ export function countTotals(): { readonly ended: (event: EndEvent, calls: number
         completionTokens: totals.completionTokens + completionTokens,
         promptMs: totals.promptMs + promptMs,
         completionMs: totals.completionMs + completionMs,
+      };
+    },
+    embedded({ promptTokens, promptMs }) {
+      totals = {
+        ...totals,
+        embeddings: totals.embeddings + 1,
+        promptTokens: totals.promptTokens + promptTokens,
+        promptMs: totals.promptMs + promptMs,
       };
     },
     now: () => totals,

@@ -18,6 +18,8 @@ export type Totals = {
   readonly failed: number;
   readonly cancelled: number;
   readonly calls: number;
+  /** Texts that were embedded; their tokens and time are among those of prompts. */
+  readonly embeddings: number;
   readonly promptTokens: number;
   readonly cachedTokens: number;
   readonly completionTokens: number;

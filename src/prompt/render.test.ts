@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { hermes } from "../dialects/hermes.ts";
 import type { Message, Request, Tool, ToolChoice } from "../generation/request.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
-import { promptTokens, renderPrompt, renderText } from "./render.ts";
+import { promptTokens, renderPrompt, renderText, withEnds } from "./render.ts";
 import { type ChatTemplate, chatTemplate } from "./template.ts";
 
 const now = new Date(2026, 2, 7, 9, 5, 6);
@@ -308,6 +308,8 @@ const tokenizer: Tokenizer = {
   vocabulary: { count: 0, bytes: new Uint8Array(0), offsets: new Uint32Array(1), kinds: new Uint8Array(0) },
   bos: 2,
   addBos: true,
+  eos: 3,
+  addEos: false,
   stopTokens: [],
 };
 
@@ -316,6 +318,14 @@ test("a BOS comes first exactly once", () => {
   expect([...promptTokens(tokenizer, "<bos>x")]).toEqual([2, 7]);
   expect([...promptTokens({ ...tokenizer, addBos: false }, "x")]).toEqual([7]);
   expect([...promptTokens({ ...tokenizer, bos: undefined }, "x")]).toEqual([7]);
+});
+
+test("a text that stands for itself also ends where the model wants it", () => {
+  const ended = { ...tokenizer, addEos: true };
+  expect([...withEnds(tokenizer, Uint32Array.of(7))]).toEqual([2, 7]);
+  expect([...withEnds(ended, Uint32Array.of(7))]).toEqual([2, 7, 3]);
+  expect([...withEnds({ ...ended, addBos: false }, new Uint32Array())]).toEqual([3]);
+  expect([...withEnds({ ...ended, eos: undefined }, Uint32Array.of(7))]).toEqual([2, 7]);
 });
 
 test("a prompt without a conversation is text or tokens as they stand", () => {

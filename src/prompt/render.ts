@@ -115,6 +115,13 @@ export function withBos(tokenizer: Tokenizer, tokens: Uint32Array<ArrayBuffer>):
   return whole;
 }
 
+/** What a text that stands for itself begins and ends with, where the model wants it. */
+export function withEnds(tokenizer: Tokenizer, tokens: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const begun = withBos(tokenizer, tokens);
+  const { eos, addEos } = tokenizer;
+  return addEos && eos !== undefined ? Uint32Array.from([...begun, eos]) : begun;
+}
+
 /**
  * The tool exactly as it came, where it came in the form that templates know and with all that this one needs; else in that form,
  * completed.

@@ -27,6 +27,7 @@ export function engineMetrics({ slots, running, queued, queueMax, grammars, cach
     single("tenon_cache_bytes", "gauge", "Bytes of KV cache in use.", cacheBytes),
     single("tenon_prompt_cached_tokens_total", "counter", "Prompt tokens found in the cache.", totals.cachedTokens),
     single("tenon_calls_total", "counter", "Tool calls generated.", totals.calls),
+    single("tenon_embeddings_total", "counter", "Texts embedded.", totals.embeddings),
     single("tenon_answers_finished_total", "counter", "Answers that ended by themselves.", totals.finished),
     single("tenon_answers_failed_total", "counter", "Answers that failed.", totals.failed),
     single("tenon_answers_cancelled_total", "counter", "Answers whose client went away.", totals.cancelled),

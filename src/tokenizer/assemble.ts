@@ -56,6 +56,8 @@ export function assemble(parts: Parts): Tokenizer {
     vocabulary,
     bos: special.bos,
     addBos: special.addBos && special.bos !== undefined,
+    eos: special.eos,
+    addEos: special.addEos && special.eos !== undefined,
     stopTokens: parts.stopTokens,
   };
 }

@@ -13,5 +13,7 @@ export const byteTokenizer: Tokenizer = {
   },
   bos: undefined,
   addBos: false,
+  eos: undefined,
+  addEos: false,
   stopTokens: [],
 };

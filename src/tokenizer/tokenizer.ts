@@ -13,6 +13,9 @@ export type Tokenizer = {
   readonly vocabulary: VocabularyData;
   readonly bos: number | undefined;
   readonly addBos: boolean;
+  readonly eos: number | undefined;
+  /** Whether a text that stands for itself ends with it. */
+  readonly addEos: boolean;
   /** End-of-turn and end-of-text tokens: generation stops at any of them. */
   readonly stopTokens: readonly number[];
 };

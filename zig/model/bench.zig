@@ -2,6 +2,7 @@
 //!     score INPUT                     what the model says along given tokens
 //!     truth INPUT                     the same from the f64 reference
 //!     compare INPUT                   the fast path against the f64 reference along one list of tokens
+//!     embed INPUT                     how far the vector of one list of tokens is from the f64 reference's
 //!     speed PREFILL DECODE ROUNDS     tokens per second, one value per round
 const std = @import("std");
 const models = @import("model");
@@ -32,6 +33,8 @@ pub fn main(init: std.process.Init) !void {
             try std.json.Stringify.value(try truthOf(arena, model, try std.json.parseFromSliceLeaky([]Given, arena, text, .{})), .{}, &file.interface);
         } else if (std.mem.eql(u8, command, "compare")) {
             try std.json.Stringify.value(try compare(arena, model, try std.json.parseFromSliceLeaky([]u32, arena, text, .{})), .{}, &file.interface);
+        } else if (std.mem.eql(u8, command, "embed")) {
+            try std.json.Stringify.value(try embed(arena, model, try std.json.parseFromSliceLeaky([]u32, arena, text, .{})), .{}, &file.interface);
         } else return error.Usage;
     } else return error.Usage;
     try file.interface.writeByte('\n');
@@ -127,6 +130,21 @@ fn differenceOf(truth: []const f64, logits: []const f32) Difference {
         divergence += @exp(log_p) * (log_p - (b - fast_high - @log(fast_sum)));
     }
     return .{ .difference_max = difference_max, .range = high - low, .divergence = divergence };
+}
+
+/// Of vectors of length one, so that half of its square is what their cosine lacks.
+fn embed(arena: std.mem.Allocator, model: *models.Model, tokens: []const u32) !f64 {
+    var diagnostic: models.Diagnostic = .{};
+    const truth = try model.referenceEmbedding(arena, tokens, &diagnostic);
+    const sequence = try model.sequenceCreate();
+    defer model.sequenceDestroy(sequence);
+    var pool = try model.poolCreate(arena);
+    try model.forward(&.{.{ .sequence = sequence, .tokens = tokens, .logits = null, .pool = &pool }}, &never);
+    const vector = try arena.alloc(f32, truth.len);
+    pool.write(vector);
+    var square: f64 = 0;
+    for (truth, vector) |a, b| square += (a - b) * (a - b);
+    return @sqrt(square);
 }
 
 /// As llama-bench measures: random tokens, logits of the last one; decoding starts from an empty context.

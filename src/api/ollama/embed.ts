@@ -1,8 +1,10 @@
+import type { Embeddings } from "../../generation/embedding.ts";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { decodeOptions } from "../model-options.ts";
 import type { Refusal } from "../refusal.ts";
-import type { Embeddings, Service } from "../service.ts";
+import { requestIdOf } from "../room.ts";
+import type { Service } from "../service.ts";
 import { cut } from "../vectors.ts";
 import { nanoseconds } from "./encode.ts";
 import { errorResponse } from "./error.ts";
@@ -20,9 +22,10 @@ export async function embed(service: Service, http: Request): Promise<Response> 
   const body = await readEmbed(service, http);
   if (!body.ok) return errorResponse(body.failure);
   const { fields, headers } = body.value;
-  const { input, dimensions } = fields;
-  const inputs = input === null ? [] : [input].flat();
-  const embedded = await vectorsOf(service, fields, inputs, http.signal);
+  const { input, dimensions, truncate } = fields;
+  // Nothing has no vector.
+  const inputs = input === "" ? [] : [input ?? []].flat();
+  const embedded = await vectorsOf(service, { ...fields, truncate: truncate ?? true }, inputs, http);
   if (!embedded.ok) return errorResponse(embedded.failure);
   const { model, vectors, promptTokens } = embedded.value;
   return Response.json(
@@ -42,7 +45,7 @@ export async function embeddings(service: Service, http: Request): Promise<Respo
   const body = await readEmbeddings(service, http);
   if (!body.ok) return errorResponse(body.failure);
   const { fields, headers } = body.value;
-  const embedded = await vectorsOf(service, fields, fields.prompt ? [fields.prompt] : [], http.signal);
+  const embedded = await vectorsOf(service, { ...fields, truncate: false }, fields.prompt ? [fields.prompt] : [], http);
   if (!embedded.ok) return errorResponse(embedded.failure);
   return Response.json({ embedding: [...(embedded.value.vectors[0] ?? [])] }, { headers });
 }
@@ -52,13 +55,14 @@ type Fields = {
   readonly name?: string | null;
   readonly keep_alive?: string | number | null;
   readonly options?: object | null;
+  readonly truncate: boolean;
 };
 
 async function vectorsOf(
   service: Service,
-  { model: named, name, keep_alive, options }: Fields,
+  { model: named, name, keep_alive, options, truncate }: Fields,
   inputs: readonly string[],
-  signal: AbortSignal,
+  http: Request,
 ): Promise<Result<Embeddings & { readonly model: string }, Failure | Refusal>> {
   const model = service.chosen(named ?? name ?? undefined);
   if (!model.ok) return model;
@@ -69,6 +73,14 @@ async function vectorsOf(
   if (inputs.some((text) => text === "")) {
     return fail({ kind: "invalid", message: "an input is empty", param: "input" });
   }
-  const embedded = await service.embed(inputs, signal);
-  return embedded.ok ? ok({ ...embedded.value, model: listedName(model.value.id) }) : embedded;
+  const { id, asked, derivation } = model.value;
+  const own = decodeOptions(derivation?.parameters, service);
+  if (!own.ok) return own;
+  const contextMax = decoded.value.contextMax ?? own.value.contextMax;
+  const embedded = await service.embed(
+    inputs,
+    { id: requestIdOf(http), model: asked, truncate, contextMax },
+    http.signal,
+  );
+  return embedded.ok ? ok({ ...embedded.value, model: listedName(id) }) : embedded;
 }

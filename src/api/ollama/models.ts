@@ -53,10 +53,14 @@ export function encodeShown(
       [`${facts.family}.embedding_length`]: facts.embeddingLength,
       ...stated,
     },
-    // Of a model that is not loaded nobody has tried the template; every model completes and calls.
-    capabilities: model.loaded ? detail.capabilities : ["completion", "tools"],
+    capabilities: model.loaded ? detail.capabilities : capabilitiesOf(metadata, facts.family),
     modified_at: timeOf(model.modifiedMs),
   };
+}
+
+/** Of a model that is not loaded nobody has tried the template; every model that gives no vectors completes and calls. */
+function capabilitiesOf(metadata: Readonly<Record<string, unknown>>, family: string): readonly string[] {
+  return metadata[`${family}.pooling_type`] ? ["embedding"] : ["completion", "tools"];
 }
 
 function timeOf(milliseconds: number): string {

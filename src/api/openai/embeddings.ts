@@ -1,11 +1,12 @@
 import { Type } from "@sinclair/typebox";
+import type { Embeddings } from "../../generation/embedding.ts";
 import type { Failure } from "../../generation/failure.ts";
+import type { ModelDetail } from "../../generation/model-detail.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { embeddingInputsMax } from "../../limits.ts";
 import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { oneOf, open, optional, strictFailure, unreadFields } from "../fields.ts";
-import type { Embeddings } from "../service.ts";
 import { cut } from "../vectors.ts";
 import type { DecodeService } from "./decode.ts";
 import { eachOf, textsOrTokens } from "./texts-or-tokens.ts";
@@ -47,27 +48,28 @@ export const embeddingBody = open({
 
 const checkEmbedding = checker(embeddingBody);
 
+/** What is wrong with a wish for fewer dimensions. A model that gives no embeddings says so itself. */
+export function dimensionsFailure(
+  { dimensions }: Pick<EmbeddingRequest, "dimensions">,
+  { capabilities, embeddingLength }: Pick<ModelDetail, "capabilities" | "embeddingLength">,
+): Failure | undefined {
+  if (dimensions === undefined || dimensions <= embeddingLength || !capabilities.includes("embedding"))
+    return undefined;
+  const message = `Invalid value for 'dimensions': the model's embeddings have ${embeddingLength}.`;
+  return { kind: "invalid", message, param: "dimensions", code: "invalid_value" };
+}
+
 /** Vectors cut to `dimensions` have length one again. Base64 is of little-endian floats. */
 export function encodeEmbeddings(
   model: string,
   { vectors, promptTokens }: Embeddings,
   { base64, dimensions }: Pick<EmbeddingRequest, "base64" | "dimensions">,
-): Result<object, Failure> {
-  const length = vectors[0]?.length ?? 0;
-  if (dimensions !== undefined && dimensions > length) {
-    const message = `Invalid value for 'dimensions': the model's embeddings have ${length}.`;
-    return fail({ kind: "invalid", message, param: "dimensions", code: "invalid_value" });
-  }
+): object {
   const data = vectors.map((vector, index) => {
     const kept = cut(vector, dimensions);
     return { object: "embedding", index, embedding: base64 ? encodeBase64(kept) : [...kept] };
   });
-  return ok({
-    object: "list",
-    data,
-    model,
-    usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
-  });
+  return { object: "list", data, model, usage: { prompt_tokens: promptTokens, total_tokens: promptTokens } };
 }
 
 function encodeBase64(vector: Float32Array): string {

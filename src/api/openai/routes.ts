@@ -10,7 +10,7 @@ import { requestIdOf } from "../room.ts";
 import type { Service } from "../service.ts";
 import { decodeChat } from "./decode.ts";
 import { decodeCompletion } from "./decode-completion.ts";
-import { decodeEmbedding, encodeEmbeddings } from "./embeddings.ts";
+import { decodeEmbedding, dimensionsFailure, encodeEmbeddings } from "./embeddings.ts";
 import { encodeAnswer, encodeStream } from "./encode.ts";
 import { encodeCompletion, encodeCompletionStream } from "./encode-completion.ts";
 import { applyTemplate, detokenize, inputTokens, props, slots, tokenize } from "./llama-server.ts";
@@ -112,14 +112,17 @@ async function completion(service: Service, body: JsonBody, http: Request): Prom
 async function embeddings(service: Service, body: JsonBody, http: Request): Promise<Response> {
   const decoded = decodeEmbedding(body, service);
   if (!decoded.ok) return errorResponse(decoded.failure);
-  const model = service.chosen(decoded.value.model);
+  const wanted = decoded.value;
+  const model = service.chosen(wanted.model);
   if (!model.ok) return errorResponse(model.failure);
-  const embedded = await service.embed(decoded.value.inputs, http.signal);
+  const refusal = dimensionsFailure(wanted, service.describe());
+  if (refusal !== undefined) return errorResponse(refusal);
+  const { id, asked } = model.value;
+  const options = { id: requestIdOf(http), model: asked, truncate: false };
+  const embedded = await service.embed(wanted.inputs, options, http.signal);
   if (!embedded.ok) return errorResponse(embedded.failure);
-  const encoded = encodeEmbeddings(model.value.id, embedded.value, decoded.value);
-  if (!encoded.ok) return errorResponse(encoded.failure);
-  const headers = responseHeaders({ constraint: "none", relaxed: [] }, decoded.value.ignored);
-  return Response.json(encoded.value, { headers });
+  const headers = responseHeaders({ constraint: "none", relaxed: [] }, wanted.ignored);
+  return Response.json(encodeEmbeddings(id, embedded.value, wanted), { headers });
 }
 
 function freshId(prefix: string): string {
