@@ -39,8 +39,9 @@ run(
 run(
   "a second signal does not wait",
   async () => {
-    const serving = await serveSource(flags);
-    const body = JSON.stringify({ prompt: "On", max_tokens: 1000, stream: true });
+    // An answer that is longer than both signals take, on any machine.
+    const serving = await serveSource([...flags, "--context", "32768"]);
+    const body = JSON.stringify({ prompt: "On", max_tokens: 30_000, stream: true });
     const response = await fetch(new URL("/v1/completions", serving.url), { method: "POST", body });
     serving.process.kill("SIGTERM");
     while ((await fetch(new URL("/health", serving.url))).ok);
