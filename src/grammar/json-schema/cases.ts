@@ -311,9 +311,12 @@ export class Cases {
         for (const [j, other] of parts.entries()) {
           if (i === j || shapes.length === 0) continue;
           if (!this.spend(shapes.length * (open[j]?.length ?? 0), by.pointer, by.keyword)) return [];
-          const overlaps = (one: Shape) => open[j]?.some((open) => this.meeting.meet(one, open) !== undefined) === true;
-          const apart = shapes.filter((one) => !overlaps(one));
-          const together = shapes.filter(overlaps);
+          const apart: Shape[] = [];
+          const together: Shape[] = [];
+          for (const one of shapes) {
+            const overlaps = open[j]?.some((open) => this.meeting.meet(one, open) !== undefined);
+            (overlaps === true ? together : apart).push(one);
+          }
           if (together.length === 0) continue;
           const failing = this.#product(together, this.of(this.#reader.not(other), "values"), by);
           shapes = this.#absorb([...apart, ...failing], by);

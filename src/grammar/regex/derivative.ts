@@ -1,6 +1,6 @@
 import { derivativeStepsMax } from "../../limits.ts";
 import { type CodePoints, contains, everyPoint, intersect, invert, sizeOf } from "./code-points.ts";
-import type { Language, Languages } from "./language.ts";
+import { type Language, type Languages, partsOf } from "./language.ts";
 
 /**
  * What languages contain, by Brzozowski's derivatives ("Derivatives of regular expressions", 1964): the derivative of a language by a
@@ -13,6 +13,10 @@ export class Derivatives {
   readonly #next = new Map<Language, Map<number, Language>>();
   readonly #partitions = new Map<Language, readonly CodePoints[]>();
   readonly #emptiness = new Map<Language, boolean>();
+  readonly #shortest = new Map<Language, string | undefined>();
+  readonly #classes = new Map<Language, ReadonlySet<Language>>();
+  /** By the ids of classes. */
+  readonly #points = new Map<string, readonly number[]>();
 
   constructor(languages: Languages) {
     this.#languages = languages;
@@ -32,18 +36,101 @@ export class Derivatives {
     if (language.positive || language.nullable) return language === this.#languages.none;
     const known = this.#emptiness.get(language);
     if (known !== undefined) return known;
-    const seen = new Set([language]);
-    const stepsMax = this.steps + derivativeStepsMax;
-    let empty = true;
-    for (const state of seen) {
-      if (state.nullable || this.steps > stepsMax) {
-        empty = false;
-        break;
-      }
-      for (const [, next] of this.#moves(state)) seen.add(next);
-    }
+    const empty = !this.#hasLikely(language) && this.#isExploredEmpty(language);
     this.#emptiness.set(language, empty);
     return empty;
+  }
+
+  #isExploredEmpty(language: Language): boolean {
+    const { none } = this.#languages;
+    const seen = new Set([language]);
+    const stepsMax = this.steps + derivativeStepsMax;
+    for (const state of seen) {
+      if (state.nullable || this.steps > stepsMax) return false;
+      for (const point of this.#pointsOf(state)) {
+        const next = this.derive(state, point);
+        if (next !== none) seen.add(next);
+      }
+    }
+    return true;
+  }
+
+  /** Whether an intersection has one of a few likely texts: the shortest one of a part, or those of two in a row. */
+  #hasLikely(language: Language): boolean {
+    if (language.kind !== "intersection") return false;
+    const texts = language.items
+      .filter((item) => item.positive)
+      .slice(0, likelyPartsMax)
+      .flatMap((item) => this.#shortestOf(item) ?? []);
+    const joined = texts.flatMap((one) => texts.filter((other) => other !== one).map((other) => one + other));
+    return [...texts, ...joined].some((text) => this.matches(language, text));
+  }
+
+  /** The shortest text of a language without intersection and complement, unless it is long. */
+  #shortestOf(language: Language): string | undefined {
+    if (this.#shortest.has(language)) return this.#shortest.get(language);
+    const text = this.#makeShortest(language);
+    const kept = text !== undefined && text.length <= likelyLengthMax ? text : undefined;
+    this.#shortest.set(language, kept);
+    return kept;
+  }
+
+  #makeShortest(language: Language): string | undefined {
+    if (language.nullable) return "";
+    switch (language.kind) {
+      case "class": {
+        const point = language.points[0]?.[0];
+        return point === undefined ? undefined : String.fromCodePoint(point);
+      }
+      case "concat": {
+        const parts = language.items.map((item) => this.#shortestOf(item));
+        return parts.reduce((all, part) => (all === undefined || part === undefined ? undefined : all + part), "");
+      }
+      case "union":
+        return language.items
+          .flatMap((item) => this.#shortestOf(item) ?? [])
+          .reduce<string | undefined>((a, b) => (a !== undefined && a.length <= b.length ? a : b), undefined);
+      case "repeat": {
+        const item = this.#shortestOf(language.item);
+        return item === undefined || item.length * language.min > likelyLengthMax
+          ? undefined
+          : item.repeat(language.min);
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  /** Code points that stand for all: whatever can be read next, one of them is in the same classes. */
+  #pointsOf(language: Language): readonly number[] {
+    const classes = [...this.#classesOf(language)];
+    const key = classes.map(({ id }) => id).join();
+    const known = this.#points.get(key);
+    if (known !== undefined) return known;
+    const sets = classes.flatMap((one) => (one.kind === "class" ? [one.points] : []));
+    const points = new Map<string, number>();
+    // Where a class begins, and where it has ended.
+    for (const point of new Set([0, ...sets.flat().flatMap(([first, last]) => [first, pointAfter(last)])])) {
+      if (point > 0x10ffff) continue;
+      const sides = sets.map((set) => (contains(set, point) ? "1" : "0")).join("");
+      if (!points.has(sides)) points.set(sides, point);
+    }
+    const found = [...points.values()];
+    this.#points.set(key, found);
+    return found;
+  }
+
+  /** The classes that the first code point may be of. */
+  #classesOf(language: Language): ReadonlySet<Language> {
+    const known = this.#classes.get(language);
+    if (known !== undefined) return known;
+    const classes = new Set<Language>();
+    if (language.kind === "class") classes.add(language);
+    for (const part of language.kind === "concat" ? firstOf(language.items) : partsOf(language)) {
+      for (const one of this.#classesOf(part)) classes.add(one);
+    }
+    this.#classes.set(language, classes);
+    return classes;
   }
 
   /** All texts, in no particular order; undefined where there are more than `countMax`, or the language is too large to be explored. */
@@ -136,8 +223,7 @@ export class Derivatives {
       case "class":
         return [language.points, invert(language.points)].filter((points) => points.length > 0);
       case "concat": {
-        const end = language.items.findIndex((item) => !item.nullable);
-        const first = end === -1 ? language.items : language.items.slice(0, end + 1);
+        const first = firstOf(language.items);
         return first.map((item) => this.#partition(item)).reduce(refine, [everyPoint]);
       }
       case "union":
@@ -151,6 +237,21 @@ export class Derivatives {
     }
   }
 }
+
+/** Surrogates are no code points. */
+function pointAfter(point: number): number {
+  return point === 0xd7ff ? 0xe000 : point + 1;
+}
+
+/** The items of a concatenation that the first code point may belong to. */
+function firstOf(items: readonly Language[]): readonly Language[] {
+  const end = items.findIndex((item) => !item.nullable);
+  return end === -1 ? items : items.slice(0, end + 1);
+}
+
+/** Parts of an intersection whose texts are tried, and UTF-16 units of one: what is longer is not found by guessing. */
+const likelyPartsMax = 4;
+const likelyLengthMax = 1024;
 
 function refine(a: readonly CodePoints[], b: readonly CodePoints[]): readonly CodePoints[] {
   if (a.length === 1) return b;

@@ -169,6 +169,46 @@ test("languages know whether they are empty, and their texts where those are few
   expect(of("^(?=.{3}$)(ab)*$")).toEqual({ texts: [], empty: true, rest: false });
   expect(of("^\\d{2}$")).toEqual({ texts: undefined, empty: false, rest: false });
   expect(of("^(?!a)|^a")).toEqual({ texts: undefined, empty: false, rest: true });
+  // Surrogates are no code points, so nothing is left between the two.
+  expect(of("^([\\0-\\ud7ff][^]*|[^\\0-\\ud7ff][^]*)?$")).toEqual({ texts: undefined, empty: false, rest: true });
+});
+
+test("what two languages have in common, found by guessing or by looking", () => {
+  const sources = [
+    "ab",
+    "ba",
+    "^a",
+    "b$",
+    "^[ab]$",
+    "^a{3}$",
+    "^(ab)+$",
+    "^(ba)+$",
+    "^[^a]*$",
+    "^.{4}$",
+    "^(?!b)",
+    "^$",
+  ];
+  const texts = [
+    "",
+    ...["a", "b", "c"].flatMap((a) => [a, `${a}b`, `${a}ba`, `b${a}ab`, `${a}aa`, `ab${a}b`, `b${a}`]),
+  ];
+  const languages = new Languages();
+  const all = sources.map((source) => {
+    const language = patternLanguage(languages, source, noFlags, "search");
+    if (!language.ok) throw new Error(source);
+    return language.value;
+  });
+  for (const one of [...all, ...all.map((language) => languages.complement(language))]) {
+    for (const other of all) {
+      const derivatives = new Derivatives(languages);
+      const both = languages.intersection([one, other]);
+      const common = texts.some((text) => derivatives.matches(one, text) && derivatives.matches(other, text));
+      const isEmpty = derivatives.isEmpty(both);
+      expect(isEmpty && common).toBe(false);
+      // Whatever is in none of the texts is explored to its end: every state leads to one that was seen.
+      if (!isEmpty && !common) expect(derivatives.texts(both, 100) ?? ["many"]).not.toEqual([]);
+    }
+  }
 });
 
 function expressionOf(source: string): RegExp {
