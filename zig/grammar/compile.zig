@@ -343,10 +343,10 @@ const Compiler = struct {
             .channel => |channel| .{ .channel = .{ .channel = channel.channel, .item = channel.item } },
             .text => |text| text: {
                 cost.* = 0;
-                var until: std.ArrayList(u32) = .empty;
-                for (text.until) |marker| if (marker.token != none) try until.append(self.arena, marker.token);
+                const until = try self.arena.dupe(ir.Marker, text.until);
+                for (until) |*marker| marker.bytes = try self.arena.dupe(u8, marker.bytes);
                 try self.terminators.append(self.arena, try Terminators.create(self.arena, text.until, text.barred, self.budget));
-                break :text .{ .text = .{ .controls = text.controls, .terminators = @intCast(self.terminators.items.len - 1), .until = until.items, .tokens_max = text.tokens_max } };
+                break :text .{ .text = .{ .controls = text.controls, .terminators = @intCast(self.terminators.items.len - 1), .until = until, .tokens_max = text.tokens_max } };
             },
             .json => |json| json: {
                 const value = valueId(json.value, json.style.spelling);

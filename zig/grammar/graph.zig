@@ -20,6 +20,7 @@ const Row = @import("row.zig").Row;
 const spelling = @import("spelling.zig");
 const Stepper = @import("step.zig").Stepper;
 const first_room = @import("first.zig");
+const TakesAll = @import("takes_all.zig").TakesAll;
 const ByteSet = first_room.ByteSet;
 const limits = @import("../limits.zig").grammar;
 
@@ -155,6 +156,10 @@ pub const State = struct {
     any_token: bool = false,
     /// Some node is text that counts its tokens.
     bounded: bool = false,
+    /// Some node is text of any bytes and control tokens, without a bound.
+    free: bool = false,
+    /// See takes_all.zig.
+    takes_all: TakesAll = .unknown,
     /// Some node is in a list of texts, or in a pattern outside of JSON.
     parts: bool = false,
     /// A key begins in an object with a key that is not known yet, or an item beside one that is not.
@@ -583,8 +588,10 @@ pub const Graph = struct {
                 },
                 .marker => state.edges = state.edges or (node.b == 0 and self.program.nodes[node.a].marker.token != none),
                 .text => {
+                    const controls = self.program.nodes[node.a].text.controls;
                     state.bounded = state.bounded or node.d != 0;
-                    state.edges = state.edges or self.program.nodes[node.a].text.controls;
+                    state.edges = state.edges or controls;
+                    state.free = state.free or (controls and node.d == 0);
                 },
                 .value, .literal, .number, .string, .among, .pattern => if (node.d != 0) {
                     const known = self.tracks.knowledgeOf(self, node);

@@ -58,6 +58,12 @@ pub const Marker = struct {
     bytes: []const u8,
 };
 
+/// Whether one of the markers is this token.
+pub fn names(markers: []const Marker, token: u32) bool {
+    for (markers) |marker| if (marker.token == token) return true;
+    return false;
+}
+
 pub const Style = struct {
     free_space: bool,
     /// `none`: unbounded.

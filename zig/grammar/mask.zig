@@ -19,6 +19,7 @@ const Seen = @import("seen.zig").Seen;
 const pattern_mask = @import("pattern_mask.zig");
 const texts_walk = @import("texts_walk.zig");
 const Patterns = @import("patterns.zig").Patterns;
+const takesAll = @import("takes_all.zig").takesAll;
 const walk = @import("walk.zig");
 
 const none = graph_room.none;
@@ -33,6 +34,10 @@ const string_cost_slack = 20;
 /// Writes the mask of a state: bit t for every token after which the output can be finished in `limit` more tokens. `spent`: whitespace
 /// of its JSON text. `verifier.allowed(token, limit)` decides single tokens.
 pub fn fill(graph: *Graph, given: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    if (try takesAll(graph, given)) {
+        @memcpy(out, graph.program.vocabulary.producible);
+        return;
+    }
     const state = try graph.withoutCounts(given);
     if (graph.memos.get(.{ .state = state, .of = .whole })) |memo| if (limit >= memo.cost_max) {
         @memcpy(out, memo.bits);

@@ -13,6 +13,7 @@ const Stepper = @import("step.zig").Stepper;
 const Tracks = @import("unique.zig").Tracks;
 const json_string = @import("../vocabulary.zig").json_string;
 const mask_room = @import("mask.zig");
+const takesAll = @import("takes_all.zig").takesAll;
 const walk = @import("walk.zig");
 const forced_room = @import("forced.zig");
 
@@ -471,7 +472,7 @@ pub const Matcher = struct {
         readings.shrinkRetainingCapacity(kept);
     }
 
-    /// Takes out what cannot be finished from the end of a token.
+    /// Takes out what cannot be finished from the end of a token, and what comes after a reading that never fails: nobody will ask for it.
     fn endToken(self: *Matcher, readings: *std.ArrayList(Reading)) Error!void {
         var kept: usize = 0;
         for (readings.items) |*reading| {
@@ -485,6 +486,12 @@ pub const Matcher = struct {
             kept += 1;
         }
         readings.shrinkRetainingCapacity(kept);
+        if (kept < 2) return;
+        const needed = for (readings.items, 1..) |reading, count| {
+            if (try takesAll(self.graph, reading.state)) break count;
+        } else return;
+        for (readings.items[needed..]) |reading| try self.discard(reading.labels);
+        readings.shrinkRetainingCapacity(needed);
     }
 
     fn joinReadings(self: *Matcher) Error!void {
@@ -683,7 +690,7 @@ const Verifier = struct {
 fn passesAsText(graph: *const Graph, node: *const Node, token: u32) bool {
     if (node.kind != .text) return false;
     const text = &graph.program.nodes[node.a].text;
-    return text.controls and graph.program.vocabulary.kinds[token] == .normal and std.mem.findScalar(u32, text.until, token) == null;
+    return text.controls and graph.program.vocabulary.kinds[token] == .normal and !ir.names(text.until, token);
 }
 
 fn limitOf(tokens_left: u32) u32 {

@@ -304,6 +304,66 @@ test "nothing is held back that is decided" {
     try std.testing.expect((try matcher.flush()).len == 0);
 }
 
+/// Text in which at most one `<t>f.` is a call; all else, markers that lead to none included, is text.
+const calls_in_any_text = calls: {
+    const nodes = struct {
+        const list = [_]ir.Node{
+            .{ .text = .{ .controls = true, .until = &.{.{ .token = none, .bytes = "<t>" }} } },
+            .{ .marker = .{ .token = none, .bytes = "<t>" } },
+            .{ .sequence = &.{ 1, 0 } },
+            .{ .repeat = .{ .item = 2, .min = 0, .max = none } },
+            .{ .sequence = &.{ 0, 3 } },
+            .{ .channel = .{ .channel = .markup, .item = 1 } },
+            .{ .bytes = "f" },
+            .{ .channel = .{ .channel = .call_name, .item = 6 } },
+            .{ .bytes = "." },
+            .{ .channel = .{ .channel = .markup, .item = 8 } },
+            .{ .sequence = &.{ 5, 7, 9, 4 } },
+            .{ .repeat = .{ .item = 10, .min = 0, .max = 1 } },
+            .{ .sequence = &.{ 4, 11 } },
+        };
+    };
+    break :calls ir.Ir{ .nodes = &nodes.list, .values = &.{}, .root = 12 };
+};
+
+test "what may still be a call is held back until it is one or is none, and nothing is masked for it" {
+    const fixture = try Fixture.create(&.{ "f.<t>", "<t>f.a" }, calls_in_any_text);
+    defer fixture.destroy();
+    const vocabulary = fixture.vocabulary;
+    const matcher = try Matcher.create(gpa, fixture.program, &.{});
+    defer matcher.destroy();
+    const Step = struct { token: []const u8, now: []const u8 };
+    for ([_]Step{
+        .{ .token = "a", .now = "|text:a" },
+        .{ .token = "<", .now = "" },
+        .{ .token = "t", .now = "" },
+        .{ .token = ">", .now = "" },
+        .{ .token = "f", .now = "" },
+        .{ .token = "x", .now = "|text:<t>fx" },
+        .{ .token = "<", .now = "" },
+        .{ .token = "t", .now = "" },
+        .{ .token = ">", .now = "" },
+        // What follows the call can only be text by now, and is as such whatever it turns out to be.
+        .{ .token = "f.<t>", .now = "|markup:<t>|call_name0:f|markup0:.|text0:<t>" },
+        .{ .token = "f", .now = "|text0:f" },
+        .{ .token = "<t>f.a", .now = "|text0:<t>f.a" },
+    }) |step| {
+        var mask: [4]u32 = undefined;
+        for ([_]u32{ 1, matcher_room.unlimited }) |limit| {
+            try matcher.mask(mask[0..vocabulary.words()], limit);
+            try std.testing.expectEqualSlices(u32, vocabulary.producible, mask[0..vocabulary.words()]);
+            for (0..vocabulary.count) |token| try std.testing.expect(try matcher.allowed(@intCast(token), limit));
+        }
+        try std.testing.expect(matcher.acceptsEnd());
+        try std.testing.expect(try matcher.accept(fixture.tokenOf(step.token)));
+        var transcript: Transcript = .{};
+        defer transcript.text.deinit(gpa);
+        try transcript.add(matcher.segments());
+        try std.testing.expectEqualStrings(step.now, transcript.text.items);
+    }
+    try std.testing.expect((try matcher.flush()).len == 0);
+}
+
 test "a token that is not allowed changes nothing" {
     const fixture = try Fixture.create(&.{}, json(&.{text_value}, compact));
     defer fixture.destroy();

@@ -35,7 +35,7 @@ pub const Node = union(enum) {
     /// `min` is 0 if the item can be empty, which then may stand any number of times up to `max`.
     repeat: struct { item: u32, min: u32, max: u32, empty_item: bool },
     channel: struct { channel: ir.Channel, item: u32 },
-    text: struct { controls: bool, terminators: u32, until: []const u32, tokens_max: u32 },
+    text: struct { controls: bool, terminators: u32, until: []const ir.Marker, tokens_max: u32 },
     json: struct { value: u32, style: u16 },
     /// A dawg.
     texts: u32,

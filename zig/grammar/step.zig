@@ -111,7 +111,7 @@ pub const Stepper = struct {
     /// Whether unconstrained text takes this control token.
     pub fn passes(graph: *const Graph, node: *const Node, token: u32) bool {
         const text = &graph.program.nodes[node.a].text;
-        return text.controls and graph.program.vocabulary.kinds[token] == .control and std.mem.findScalar(u32, text.until, token) == null;
+        return text.controls and graph.program.vocabulary.kinds[token] == .control and !ir.names(text.until, token);
     }
 
     /// The state after a key that was not declared, or after an item unlike all others, once it is known: `text` decoded, if it is a string,

@@ -21,8 +21,6 @@ pub const Shared = struct {
     context_max: u32,
     sampler: Sampler,
     kept: Kept,
-    /// Every token that may be written where there is no grammar. (words)
-    free_mask: []u32,
     /// Two masks of scratch. (2, words)
     scratch: [2][]u32,
 
@@ -30,11 +28,7 @@ pub const Shared = struct {
         var sampler: Sampler = try .init(gpa, vocabulary.count);
         errdefer sampler.deinit(gpa);
         const words = vocabulary.words();
-        const masks = try gpa.alloc(u32, 3 * words);
-        @memset(masks, 0);
-        for (vocabulary.kinds, 0..) |kind, token| if (kind != .unused) {
-            masks[token / 32] |= @as(u32, 1) << @intCast(token % 32);
-        };
+        const masks = try gpa.alloc(u32, 2 * words);
         return .{
             .gpa = gpa,
             .backend = backend,
@@ -42,14 +36,13 @@ pub const Shared = struct {
             .context_max = context_max,
             .sampler = sampler,
             .kept = .{ .gpa = gpa, .backend = backend, .bytes_max = kept_bytes },
-            .free_mask = masks[0..words],
-            .scratch = .{ masks[words .. 2 * words], masks[2 * words ..] },
+            .scratch = .{ masks[0..words], masks[words..] },
         };
     }
 
     pub fn deinit(shared: *Shared) void {
         shared.kept.deinit();
-        shared.gpa.free(shared.free_mask.ptr[0 .. 3 * shared.free_mask.len]);
+        shared.gpa.free(shared.scratch[0].ptr[0 .. 2 * shared.scratch[0].len]);
         shared.sampler.deinit(shared.gpa);
     }
 };
@@ -343,7 +336,7 @@ pub const Slot = struct {
     }
 
     fn writeMask(slot: *const Slot, out: []u32, tokens_left: u32) error{OutOfMemory}!void {
-        if (slot.matcher) |matcher| try matcher.mask(out, tokens_left) else @memcpy(out, slot.shared.free_mask);
+        if (slot.matcher) |matcher| try matcher.mask(out, tokens_left) else @memcpy(out, slot.shared.vocabulary.producible);
     }
 
     fn choose(slot: *Slot) void {

@@ -42,6 +42,8 @@ pub const Vocabulary = struct {
     leads: Leads,
     /// (words) tokens of kind `control`.
     control: []const u32,
+    /// (words) those, and the tokens that are text: all that an output can have.
+    producible: []const u32,
     spares: *stdx.Pool(Spare, limits.spares),
 
     /// Copies what it is given. `offsets` has one entry more than there are tokens. `Invalid` when lengths, offsets or kinds do not fit
@@ -63,18 +65,24 @@ pub const Vocabulary = struct {
         const word_count: u32 = @intCast((kinds.len + 31) / 32);
         const control = try arena.alloc(u32, word_count);
         @memset(control, 0);
+        const producible = try arena.alloc(u32, word_count);
+        @memset(producible, 0);
         const texts = try gpa.alloc(u32, kinds.len);
         defer gpa.free(texts);
         var text_count: usize = 0;
         var singles: [256]u16 = @splat(0);
         for (own_kinds, 0..) |kind, index| switch (kind) {
-            .control => control[index >> 5] |= @as(u32, 1) << @intCast(index & 31),
+            .control => {
+                stdx.words.set(control, @intCast(index));
+                stdx.words.set(producible, @intCast(index));
+            },
             .unused => {},
             .normal => {
                 const token: u32 = @intCast(index);
                 const string = strings.get(token);
                 if (string.len == 0) continue;
                 if (string.len == 1) singles[string[0]] +|= 1;
+                stdx.words.set(producible, token);
                 texts[text_count] = token;
                 text_count += 1;
             },
@@ -99,6 +107,7 @@ pub const Vocabulary = struct {
             .string_tables = string_tables,
             .leads = leads,
             .control = control,
+            .producible = producible,
             .spares = spares,
         };
         return self;
