@@ -177,6 +177,37 @@ const cases: readonly (readonly [string, readonly Piece[], EngineFinish, readonl
     ["begin 0 call_0 now", "arguments 0 {}", "end 0", "finish calls"],
   ],
   [
+    "arguments before their names",
+    [
+      ...call(0, "f", "{}"),
+      ["markup", '<tool_call>{"arguments": ', 0],
+      ["argument_json", '{"a":"é"}', 0],
+      ["markup", ', "name": "', 0],
+      ["call_name", "g", 1],
+      ["markup", '"}</tool_call>', 1],
+      ["markup", '<tool_call>{"arguments": ', 1],
+      ["argument_json", '{"input":"x"}', 1],
+      ["markup", ', "name": "', 1],
+      ["call_name", "run", 2],
+      ["markup", '"}</tool_call>', 2],
+      ["text", "."],
+    ],
+    "stop_token",
+    [
+      "begin 0 call_0 f",
+      "arguments 0 {}",
+      "end 0",
+      "begin 1 call_1 g",
+      'arguments 1 {"a":"é"}',
+      "end 1",
+      "begin 2 call_2 run custom",
+      "arguments 2 x",
+      "end 2",
+      "text .",
+      "finish calls",
+    ],
+  ],
+  [
     "arguments key by key",
     [
       ["call_name", "f"],
@@ -239,6 +270,26 @@ test("held calls come whole, and only complete ones", async () => {
   const items: Piece[] = [...call(0, "f", '{"a":1}'), ...call(1, "g", '{"b":').slice(0, 4)];
   const { events } = await eventsOf(bytewise(pieces(items, "length")), { holdCalls: true });
   expect(lines(events)).toEqual(["begin 0 call_0 f", 'arguments 0 {"a":1}', "end 0", "finish length"]);
+});
+
+test("a call ends, and a held one comes, with the markup after its object", async () => {
+  async function* engine() {
+    yield* pieces(call(0, "f", "{}"));
+  }
+  for (const holdCalls of [false, true]) {
+    let ended: EngineEvent["kind"] | undefined;
+    let last: EngineEvent["kind"] | undefined;
+    async function* watched() {
+      for await (const event of engine()) {
+        last = event.kind;
+        yield event;
+      }
+    }
+    const options = { stop: [], holdCalls, constraint: "none", tokenBytes: () => new Uint8Array() } as const;
+    const rest = { callId: () => "call", isCustom: () => false, cancel() {} };
+    for await (const event of toEvents(watched(), { ...options, ...rest })) if (event.kind === "call_end") ended = last;
+    expect(ended).toBe("bytes");
+  }
 });
 
 test("arguments leave as they are generated", async () => {

@@ -75,6 +75,8 @@ class EventMapper {
   /** Of the prompt; undefined once they are told, or where nobody asked. */
   #scored: PromptToken[] | undefined;
   #call: OpenCall | undefined;
+  /** What came of arguments before the name of their call. */
+  readonly #early: BytesEvent[] = [];
   #callsEnded = 0;
   /** Whether the last thing of the answer is a call that ended. */
   #endsWithCall = false;
@@ -112,17 +114,20 @@ class EventMapper {
     return { token, bytes: tokenBytes(token), logprob, top: others };
   }
 
-  *bytes({ channel, call, bytes }: BytesEvent): Generator<Event, void> {
+  *bytes(event: BytesEvent): Generator<Event, void> {
     if (this.#content.stoppedBy !== undefined) return;
+    const { channel, call, bytes } = event;
     const slices = this.#sliceByToken(bytes);
     if (channel !== "reasoning") yield* this.#endReasoning();
+    if (channel !== "call_name") yield* this.#writeEarly();
     if (channel === "text") {
       yield* this.#endCall(true);
       yield* this.#text(this.#content.push(slices));
       if (this.#content.stoppedBy !== undefined) this.#options.cancel();
       return;
     }
-    if (channel === "markup") return;
+    // Around a whole object the markup is its call's end.
+    if (channel === "markup") return yield* this.#endCall(false);
     yield* this.#text(this.#content.flush());
     switch (channel) {
       case "reasoning":
@@ -139,8 +144,15 @@ class EventMapper {
         this.#call.name += this.#call.nameDecoder.decode(bytes, { stream: true });
         return;
       default:
-        yield* this.#call?.write(channel, bytes) ?? [];
+        if (this.#call === undefined) this.#early.push(event);
+        else yield* this.#call.write(channel, bytes);
     }
+  }
+
+  /** The name of the open call is complete. */
+  *#writeEarly(): Generator<Event, void> {
+    if (this.#call === undefined) return;
+    for (const { channel, bytes } of this.#early.splice(0)) yield* this.#call.write(channel, bytes);
   }
 
   *finish({ reason, timings, logprobSum = 0, message }: FinishEvent): Generator<Event, void> {
