@@ -51,7 +51,7 @@ export function channelRuns(
       if (last?.channel === channel) last.bytes.push(...bytes);
       else if (bytes.length > 0) runs.push({ channel, bytes });
     }
-    return runs.map(({ channel, bytes }) => [channel, new TextDecoder().decode(Uint8Array.from(bytes))]);
+    return runs.map(({ channel, bytes }) => [channel, utf8.decode(Uint8Array.from(bytes))]);
   }
   return undefined;
 }
@@ -391,6 +391,9 @@ function hasOnlyNeededUnicodeEscapes(source: string): boolean {
     ([, code]) => code === undefined || Number.parseInt(code, 16) < 0x20,
   );
 }
+
+/** A byte order mark is text like any other. */
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 function isUtf8(bytes: readonly number[]): boolean {
   try {
