@@ -32,7 +32,7 @@ export const ownFields = {
     }),
   ),
   tenon_hold_calls: optional(Type.Boolean()),
-  tenon_tool_strict: optional(oneOf(["envelope", "schema"])),
+  tenon_tool_strict: optional(oneOf(["off", "envelope", "schema"])),
   tenon_policy: optional(
     options({
       additional: optional(oneOf(["closed", "spec"])),

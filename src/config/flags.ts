@@ -23,7 +23,7 @@ export type Flag = {
   readonly description: string;
 };
 
-export const toolStrictLevels = ["envelope", "schema"] as const;
+export const toolStrictLevels = ["off", "envelope", "schema"] as const;
 export const noiseShapes = ["flat", "peaked", "pulled"] as const;
 
 /** Ollama's port and one. */

@@ -1,7 +1,7 @@
 import type { Constraint } from "../generation/answer.ts";
 import type { Failure } from "../generation/failure.ts";
 import type { GrammarSource } from "../generation/grammar-source.ts";
-import type { Policy } from "../generation/policy.ts";
+import { type Policy, specPolicy } from "../generation/policy.ts";
 import type { AnswerFormat, Request, Tool, ToolStrict } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { isForced } from "../generation/tool-choice.ts";
@@ -15,7 +15,7 @@ import { jsonStyle, schemaOptions } from "../grammar/policy.ts";
 import { lowerGrammar } from "../grammar/source.ts";
 import { grammarTokens } from "../tokenizer/grammar-tokens.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
-import { inputSchema } from "./custom-tools.ts";
+import { inputSchema, takesRawInput } from "./custom-tools.ts";
 import type { CallableTool, Dialect } from "./dialect.ts";
 import { framer } from "./frame.ts";
 import { thinker } from "./thinker.ts";
@@ -100,8 +100,8 @@ export function grammarOf(
     if (thoughts !== undefined) return free("none", freeText([], { tags: thoughts }));
     return ok({ constraint: "none", ir: undefined, sources });
   }
-  // Where a call is forced, nothing of it is left open.
-  const pinsAll = (request.toolStrict ?? toolStrict) === "schema" || isForced(toolChoice);
+  const level = levelOf(request, offered, toolStrict);
+  const pinsAll = level === "schema";
   const relaxing = { ...writing, policy: { ...policy, relax: policy.relax ?? relaxTools } };
   const callable = callableTools(relaxing, offered, pinsAll);
   if (!callable.ok) return callable;
@@ -109,13 +109,29 @@ export function grammarOf(
   const frame = {
     tokenizer,
     tools: callable.value,
-    style: jsonStyle(policy),
+    style: jsonStyle(level === "off" ? specPolicy : policy),
     callsMax: Math.min(single ? 1 : callsMax, dialect.callsMax),
     tags: thoughts,
   };
   if (isForced(toolChoice)) return enforced(dialect.calls(builder, frame));
   if (fitting !== undefined) return enforced(choice(dialect.calls(builder, frame), fitting));
+  if (level === "off") return free("none", dialect.tolerant(builder, frame));
   return free("triggered", dialect.auto(builder, frame));
+}
+
+/**
+ * What is pinned of the calls in an answer to this request: all, where one is forced. A tool or a format that has to be kept to pins the
+ * frame of every call, since what follows a name, or an answer, can only be told within one.
+ */
+function levelOf(
+  { toolStrict, toolChoice, answer }: Request,
+  offered: readonly Tool[],
+  served: ToolStrict,
+): ToolStrict {
+  if (isForced(toolChoice)) return "schema";
+  const level = toolStrict ?? served;
+  const isPinned = answer.kind !== "text" || offered.some((tool) => tool.strict || takesRawInput(tool));
+  return level === "off" && isPinned ? "envelope" : level;
 }
 
 /** Where the origins of values lie: schema after schema, each with the pointers of its places, and of what was widened in it. */
@@ -172,16 +188,29 @@ function callableTools(
   pinsAll: boolean,
 ): Result<readonly CallableTool[], Failure> {
   const callable: CallableTool[] = [];
+  const anyObject = openArguments(writing);
   for (const tool of tools) {
-    const built = callableTool(writing, tool, pinsAll || tool.strict);
+    const built = pinsAll || tool.strict || tool.custom !== undefined ? callableTool(writing, tool) : anyObject(tool);
     if (!built.ok) return built;
     callable.push(built.value);
   }
   return ok(callable);
 }
 
-/** A tool with what its calls carry: one without parameters takes the empty object, one that is not pinned any. */
-function callableTool(writing: Writing, tool: Tool, isPinned: boolean): Result<CallableTool, Failure> {
+/** Tools that are not pinned take any object, the same one. */
+function openArguments(writing: Writing) {
+  let known: ValueId | undefined;
+  return ({ name, param }: Tool): Result<CallableTool, Failure> => {
+    if (known !== undefined) return ok({ name, arguments: known });
+    const value = lowered(writing, "{}", { order: "any", objectsOnly: true }, { subject: name, param });
+    if (!value.ok) return value;
+    known = value.value;
+    return ok({ name, arguments: known });
+  };
+}
+
+/** A tool with what its calls carry: one without parameters takes the empty object. */
+function callableTool(writing: Writing, tool: Tool): Result<CallableTool, Failure> {
   const { name, custom, param } = tool;
   if (custom !== undefined) {
     if (custom.format === undefined) {
@@ -191,8 +220,12 @@ function callableTool(writing: Writing, tool: Tool, isPinned: boolean): Result<C
     const input = grammarNode(writing, custom.format, { subject: name, param });
     return input.ok ? ok({ name, input: input.value }) : input;
   }
-  const schema = isPinned ? (tool.parameters ?? emptyObject) : "{}";
-  const value = lowered(writing, schema, { order: "any", objectsOnly: true }, { subject: name, param });
+  const value = lowered(
+    writing,
+    tool.parameters ?? emptyObject,
+    { order: "any", objectsOnly: true },
+    { subject: name, param },
+  );
   return value.ok ? ok({ name, arguments: value.value }) : value;
 }
 

@@ -22,6 +22,11 @@ export type Dialect = {
   calls(builder: IrBuilder, frame: CallFrame): NodeId;
   /** The node of a whole answer, in which text may stand before, between and after calls as the format allows. */
   auto(builder: IrBuilder, frame: CallFrame): NodeId;
+  /**
+   * The node of a whole answer that nothing was held to: any bytes, of which all is text that is no call. Of the same frame as `auto`, as
+   * models write it by themselves.
+   */
+  tolerant(builder: IrBuilder, frame: CallFrame): NodeId;
   /** The node of text in which no call of these tools can begin. */
   none(
     builder: IrBuilder,

@@ -3,7 +3,7 @@ import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { CallableTool, CallFrame } from "./dialect.ts";
 import type { Tags } from "./thoughts.ts";
 
-/** The pieces that frames of calls are made of, in the terms of the IR. */
+/** The pieces that frames of calls are made of, in the terms of the IR: what a model may write that is held to them. */
 export function framer(builder: IrBuilder, tokenizer: Tokenizer) {
   const sequence = (...items: NodeId[]) => builder.node({ kind: "sequence", items });
   const choice = (...items: NodeId[]) => builder.node({ kind: "choice", items });
@@ -12,7 +12,12 @@ export function framer(builder: IrBuilder, tokenizer: Tokenizer) {
   const bytes = (text: string) => builder.node({ kind: "bytes", bytes: utf8.encode(text) });
   const markup = (text: string) => channel("markup", bytes(text));
   const optional = (text: string) => channel("markup", repeat(bytes(text), 0, 1));
-  const marker = (text: string) => channel("markup", builder.node({ kind: "marker", ...markerOf(tokenizer, text) }));
+  /** Space in a frame: nothing, or as it is usually written. */
+  const gap = (usual = "") => (usual === "" ? sequence() : optional(usual));
+  /** Any that JSON lets stand. */
+  const spaces = repeat(choice(...[" ", "\n", "\r", "\t"].map(bytes)), 0);
+  const markerNode = (text: string) => builder.node({ kind: "marker", ...markerOf(tokenizer, text) });
+  const marker = (text: string) => channel("markup", markerNode(text));
 
   /** Bytes as the model likes them, control tokens included. */
   const text = (name: ChannelName, markers: readonly string[], barred: readonly string[] = []) =>
@@ -52,7 +57,7 @@ export function framer(builder: IrBuilder, tokenizer: Tokenizer) {
    * many tools are one path through it, and each leads to its own arguments. Raw input cannot stand inside JSON: it follows
    * `{"name": NAME}`, `beforeInput`, and a newline.
    */
-  const callObject = ({ tools, style }: Pick<CallFrame, "tools" | "style">, key: string, beforeInput = "") => {
+  const callObject = ({ tools, style }: Pick<CallFrame, "tools" | "style">, { key, beforeInput = "" }: ObjectKeys) => {
     const space = repeat(bytes(" "), 0, 1);
     const opening = channel("markup", spaced(["{", '"name"', ":", '"'], space));
     const between = channel("markup", sequence(bytes('"'), space, spaced([",", `"${key}"`, ":", ""], space)));
@@ -89,10 +94,20 @@ export function framer(builder: IrBuilder, tokenizer: Tokenizer) {
   };
 
   return {
-    ...{ sequence, choice, repeat, channel, bytes, markup, optional, marker, firstOf, joined, callObject },
-    ...{ freeText, thought, thoughtRest, openThought },
+    ...{ sequence, choice, repeat, channel, bytes, markup, optional, gap, spaces, marker, markerNode, firstOf, joined },
+    ...{ callObject, text, freeText, thought, thoughtRest, openThought },
   };
 }
+
+export type Framer = ReturnType<typeof framer>;
+
+type ObjectKeys = {
+  /** Of the arguments. */
+  readonly key: string;
+  readonly beforeInput?: string;
+  /** Keys that a history adds, with texts: read where they stand, and never asked for. */
+  readonly aside?: readonly string[];
+};
 
 type TextOptions = { readonly barred?: readonly string[]; readonly tags?: Tags | undefined };
 

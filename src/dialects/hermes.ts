@@ -1,5 +1,6 @@
-import type { Dialect } from "./dialect.ts";
-import { framer } from "./frame.ts";
+import type { CallFrame, Dialect } from "./dialect.ts";
+import { type Framer, framer } from "./frame.ts";
+import { tolerantFramer } from "./tolerant.ts";
 
 const open = "<tool_call>";
 const close = "</tool_call>";
@@ -36,13 +37,26 @@ export const hermes: Dialect = {
     return sequence(text, repeat(each, 0, frame.callsMax));
   },
 
+  tolerant(builder, frame) {
+    const pieces = tolerantFramer(builder, frame.tokenizer);
+    const { sequence, choice, repeat, optional, marker, asText, firstOf, freeText } = pieces;
+    const text = freeText([open], frame);
+    const closed = sequence(marker(close), firstOf("\n"), text);
+    // Without its closer a call ends where the next one begins, or what looks like one, and where the answer ends.
+    const end = choice(closed, sequence(), sequence(asText(open), text));
+    return sequence(text, repeat(sequence(optional("\n"), unclosed(pieces, frame), end), 0, frame.callsMax));
+  },
+
   none(builder, frame) {
     return framer(builder, frame.tokenizer).freeText([open], frame);
   },
 };
 
 function call(...[builder, frame]: Parameters<Dialect["calls"]>) {
-  const { sequence, marker, optional, callObject } = framer(builder, frame.tokenizer);
-  const newline = optional("\n");
-  return sequence(marker(open), newline, callObject(frame, "arguments"), newline, marker(close));
+  const pieces = framer(builder, frame.tokenizer);
+  return pieces.sequence(unclosed(pieces, frame), pieces.marker(close));
+}
+
+function unclosed({ sequence, marker, gap, callObject }: Framer, frame: CallFrame) {
+  return sequence(marker(open), gap("\n"), callObject(frame, { key: "arguments" }), gap("\n"));
 }

@@ -1,6 +1,7 @@
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { Dialect } from "./dialect.ts";
 import { framer } from "./frame.ts";
+import { tolerantFramer } from "./tolerant.ts";
 
 /** Announces a call, where the vocabulary has it; most calls come without. */
 const tag = "<|python_tag|>";
@@ -33,19 +34,33 @@ export const llama3Json: Dialect = {
 
   calls(builder, frame) {
     const { sequence, repeat, marker, callObject } = framer(builder, frame.tokenizer);
-    const object = callObject(frame, "parameters");
+    const object = callObject(frame, { key: "parameters" });
     return hasTag(frame.tokenizer) ? sequence(repeat(marker(tag), 0, 1), object) : object;
   },
 
   auto(builder, frame) {
     const { tokenizer, tools, tags } = frame;
-    const { sequence, choice, repeat, channel, bytes, marker, optional, callObject } = framer(builder, tokenizer);
-    const object = callObject(frame, "parameters");
-    const spaces = repeat(choice(...spaceCharacters.map(bytes)), 0);
+    const { sequence, choice, repeat, channel, spaces, marker, gap, callObject } = framer(builder, tokenizer);
+    const object = callObject(frame, { key: "parameters" });
     const text = textOnly(builder, { tokenizer, tags, names: tools.map(({ name }) => name) });
-    const announced = sequence(marker(tag), optional(" "), object);
+    const announced = sequence(marker(tag), gap(" "), object);
     return choice(
       sequence(channel("markup", spaces), object),
+      hasTag(tokenizer) ? sequence(text, repeat(announced, 0, 1)) : text,
+    );
+  },
+
+  tolerant(builder, frame) {
+    const { tokenizer } = frame;
+    const { sequence, choice, repeat, channel, spaces, marker, gap, freeText, callObject } = tolerantFramer(
+      builder,
+      tokenizer,
+    );
+    const text = freeText(hasTag(tokenizer) ? [tag] : [], frame);
+    const rest = sequence(callObject(frame, { key: "parameters" }), text);
+    const announced = sequence(marker(tag), gap(" "), rest);
+    return choice(
+      sequence(channel("markup", spaces), rest),
       hasTag(tokenizer) ? sequence(text, repeat(announced, 0, 1)) : text,
     );
   },
@@ -55,12 +70,11 @@ export const llama3Json: Dialect = {
 
 /** Spaces, then text that begins with none, so that nothing but the spaces can stand before a barred beginning. */
 function textOnly(...[builder, { tokenizer, tags, names }]: Parameters<Dialect["none"]>) {
-  const { sequence, choice, repeat, channel, bytes, freeText } = framer(builder, tokenizer);
-  const spaces = repeat(choice(...spaceCharacters.map(bytes)), 0);
+  const { sequence, channel, spaces, freeText } = framer(builder, tokenizer);
   const beginnings = names.flatMap(callBeginnings);
   return sequence(
     channel("text", spaces),
-    freeText(hasTag(tokenizer) ? [tag] : [], { barred: [...spaceCharacters, ...beginnings], tags }),
+    freeText(hasTag(tokenizer) ? [tag] : [], { barred: [" ", "\n", "\r", "\t", ...beginnings], tags }),
   );
 }
 
@@ -74,5 +88,3 @@ function callBeginnings(name: string): readonly string[] {
 function hasTag(tokenizer: Tokenizer): boolean {
   return tokenizer.idOf(tag) !== undefined;
 }
-
-const spaceCharacters = [" ", "\n", "\r", "\t"];

@@ -1,6 +1,7 @@
 import type { NodeId } from "../grammar/ir.ts";
 import type { CallFrame, Dialect } from "./dialect.ts";
-import { framer } from "./frame.ts";
+import { type Framer, framer } from "./frame.ts";
+import { tolerantFramer } from "./tolerant.ts";
 
 const open = "[TOOL_CALLS]";
 
@@ -25,19 +26,18 @@ export const mistralNemo: Dialect = {
   },
 
   calls(builder, frame) {
-    const { sequence, choice, repeat, markup, optional, marker, joined, callObject } = framer(builder, frame.tokenizer);
-    const space = optional(" ");
-    const separator = sequence(markup(","), space);
+    const pieces = framer(builder, frame.tokenizer);
+    const { sequence, choice, repeat, markup } = pieces;
     const json = frame.tools.filter((tool) => "arguments" in tool);
     const raw = frame.tools.filter((tool) => "input" in tool);
-    const object = (tools: CallFrame["tools"]) => callObject({ ...frame, tools }, "arguments", "]");
     const ends: NodeId[] = [];
-    if (json.length > 0) ends.push(sequence(joined(object(json), separator, frame.callsMax), markup("]")));
+    if (json.length > 0) ends.push(sequence(objects(pieces, { ...frame, tools: json }), markup("]")));
     if (raw.length > 0) {
-      const before = json.length > 0 ? [repeat(sequence(object(json), separator), 0, frame.callsMax - 1)] : [];
-      ends.push(sequence(...before, object(raw)));
+      const item = sequence(object(pieces, { ...frame, tools: json }), separator(pieces));
+      const before = json.length > 0 ? [repeat(item, 0, frame.callsMax - 1)] : [];
+      ends.push(sequence(...before, object(pieces, { ...frame, tools: raw })));
     }
-    return sequence(marker(open), space, markup("["), choice(...ends));
+    return sequence(begin(pieces), choice(...ends));
   },
 
   auto(builder, frame) {
@@ -45,7 +45,32 @@ export const mistralNemo: Dialect = {
     return sequence(freeText([open], frame), repeat(mistralNemo.calls(builder, frame), 0, 1));
   },
 
+  tolerant(builder, frame) {
+    const pieces = tolerantFramer(builder, frame.tokenizer);
+    const { sequence, choice, repeat, markup, gap, freeText } = pieces;
+    const text = freeText([open], frame);
+    // The end of the answer may stand for the array's.
+    const end = choice(sequence(markup("]"), text), sequence());
+    return sequence(text, repeat(sequence(begin(pieces), objects(pieces, frame), gap(), end), 0, 1));
+  },
+
   none(builder, frame) {
     return framer(builder, frame.tokenizer).freeText([open], frame);
   },
 };
+
+function begin({ sequence, marker, gap, markup }: Framer) {
+  return sequence(marker(open), gap(" "), markup("["), gap());
+}
+
+function objects(pieces: Framer, frame: CallFrame) {
+  return pieces.joined(object(pieces, frame), separator(pieces), frame.callsMax);
+}
+
+function object(pieces: Framer, frame: CallFrame) {
+  return pieces.callObject(frame, { key: "arguments", beforeInput: "]", aside: ["id"] });
+}
+
+function separator({ sequence, gap, markup }: Framer) {
+  return sequence(gap(), markup(","), gap(" "));
+}

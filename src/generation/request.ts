@@ -98,8 +98,8 @@ export type Tool = {
   readonly source: string;
 };
 
-/** What is pinned where a call is not forced: its frame and the arguments, or the frame alone. */
-export type ToolStrict = "envelope" | "schema";
+/** What is pinned where a call is not forced: its frame and the arguments, the frame alone, or nothing. */
+export type ToolStrict = "off" | "envelope" | "schema";
 
 export type ToolChoice =
   | { readonly mode: "none" }
