@@ -393,11 +393,12 @@ pub const Matcher = struct {
         }
     }
 
-    /// A reading whose nodes differ in channel becomes one for each run of nodes of one channel.
-    fn splitReading(self: *Matcher, next: *std.ArrayList(Reading), reading: *const Reading, byte: u8) Error!void {
+    /// A reading whose nodes differ in channel becomes one for each run of nodes of one channel. The last of these takes its labels.
+    fn splitReading(self: *Matcher, next: *std.ArrayList(Reading), reading: *Reading, byte: u8) Error!void {
         const graph = self.graph;
         const ids = try self.gpa.dupe(u32, graph.nodesOf(reading.state));
         defer self.gpa.free(ids);
+        const first = next.items.len;
         var from: usize = 0;
         while (from < ids.len) {
             const channel = graph.nodes.items[ids[from]].channel;
@@ -406,7 +407,17 @@ pub const Matcher = struct {
             const after = try self.stepFrom(try graph.internState(ids[from..end]), reading.spent, byte);
             from = end;
             if (after.state == Graph.dead_state) continue;
-            var labels = try self.copyLabels(reading.labels.items);
+            var labels: std.ArrayList(Label) = .empty;
+            if (next.items.len > first) {
+                // Not the last one after all.
+                labels = next.items[next.items.len - 1].labels;
+                next.items[next.items.len - 1].labels = try self.copyLabels(labels.items);
+                labels.items.len -= 1;
+            } else {
+                labels = reading.labels;
+                reading.labels = .empty;
+            }
+            errdefer labels.deinit(self.gpa);
             try labels.append(self.gpa, .{ .channel = channel, .byte = byte });
             try next.append(self.gpa, .{ .state = after.state, .spent = after.spent, .labels = labels });
         }
