@@ -4,6 +4,7 @@
 const std = @import("std");
 const kernels = @import("../kernels.zig");
 const limits = @import("../limits.zig").model;
+const stdx = @import("../stdx.zig");
 const backend = @import("backend.zig");
 const cache = @import("cache.zig");
 const rope = @import("rope.zig");
@@ -103,8 +104,9 @@ pub const Cpu = struct {
     }
 };
 
+/// Rows that are never used take no memory.
 fn floats(arena: std.mem.Allocator, rows: usize, columns: usize) error{OutOfMemory}![]align(64) f32 {
-    return arena.alignedAlloc(f32, .@"64", rows * columns);
+    return stdx.allocPages(f32, arena, rows * columns);
 }
 
 /// Rows in the forms that weights are multiplied with; which of the two a matrix reads depends on its format.
@@ -121,8 +123,8 @@ const Activations = struct {
             float = @max(float, size[0] * level.activationBytes(.f32, columns));
         }
         return .{
-            .quantized = (try arena.alignedAlloc(u8, .@"64", quantized)).ptr,
-            .float = (try arena.alignedAlloc(u8, .@"64", float)).ptr,
+            .quantized = (try stdx.allocPages(u8, arena, quantized)).ptr,
+            .float = (try stdx.allocPages(u8, arena, float)).ptr,
         };
     }
 
