@@ -11,6 +11,7 @@ import { Ollama } from "ollama";
 import { checkedFetch as ollamaFetch } from "./fixtures/checked-ollama.ts";
 import { checkedClient, checkedFetch } from "./fixtures/checked-openai.ts";
 import { asEmbedder, type Embedding, tinyEmbedder } from "./fixtures/embedding-model.ts";
+import { fuzz } from "./fixtures/fuzz.ts";
 import type { FixtureValue } from "./fixtures/gguf.ts";
 import { modelPath, startTenon } from "./fixtures/running.ts";
 
@@ -211,6 +212,18 @@ test("metrics count texts and their tokens, and the log names none of them", asy
   expect(metrics).toContain("\nllamacpp:prompt_tokens_total 3\n");
   expect(tenon.logged.slice(0, 2).map(([, event]) => event)).toEqual(["embeddings", "request"]);
   expect(tenon.logged[0]?.[2]).toMatchObject({ texts: 2, prompt_tokens: 3 });
+});
+
+test("whatever a body says, no route fails", async () => {
+  const { tenon } = await serve(tiny({ causal: false }));
+  const seed = Number(process.env["TENON_SEED"] ?? Date.now() % 2 ** 31);
+  console.log(`seed ${seed}`);
+  const report = await fuzz(tenon.server.url, { seed, bodies: 500, clients: 8 });
+  expect(report.faults).toEqual([]);
+  expect(tenon.logged.filter(([, event, fields]) => event === "bug" || fields?.["reason"] === "engine")).toEqual([]);
+  // Two routes of thirty, and half of the bodies stay as they are.
+  expect(report.reached).toBeGreaterThan(5);
+  expect(tenon.loaded.model.engine.stats()).toMatchObject({ running: 0, queued: 0, grammars: 0 });
 });
 
 const real = modelPath("SmolLM2-135M-Instruct.Q4_1.gguf");
