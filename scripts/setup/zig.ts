@@ -32,7 +32,9 @@ async function fetchedZig(root: string): Promise<string> {
   // The folder gets its name only when it is whole, so an interrupted download starts again.
   const unfinished = `${folder}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
-  await step(`Fetching Zig ${zigVersion} (about 100 MB)`, () => python.installTo(`ziglang==${zigVersion}`, unfinished));
+  await step(`Fetching Zig ${zigVersion} (about 100 MB)`, () =>
+    python.installTo([`ziglang==${zigVersion}`], unfinished),
+  );
   await rm(folder, { recursive: true, force: true });
   await rename(unfinished, folder);
   if ((await versionOf(zig)) !== zigVersion)

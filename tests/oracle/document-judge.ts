@@ -3,6 +3,8 @@ import { Ajv2019 } from "ajv/dist/2019.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import Ajv04 from "ajv-draft-04";
 import addFormats from "ajv-formats";
+import { fullFormats } from "ajv-formats/dist/formats.js";
+import { compareNumbers, isMultiple } from "./rational.ts";
 
 /** What is wrong with a document, by keyword and place; nothing is wrong with a valid one. */
 export type Complaint = {
@@ -34,50 +36,22 @@ export function documentJudge(schemaText: string): ((value: unknown) => readonly
   return undefined;
 }
 
-/** Why ajv is wrong by the specification, where it is; undefined where something is left that it may be right about. */
-export function excuse(complaints: readonly Complaint[]): string | undefined {
-  // A choice fails because its branches do, which are complained of, too.
-  const reasons = complaints.filter(({ keyword }) => !choices.has(keyword)).map(reasonOf);
-  return reasons.every((reason) => reason !== undefined) ? reasons[0] : undefined;
+/** Why ajv cannot be right or wrong about a document, where it is so: all that it complains of has numbers that it does not hold. */
+export function excuse(complaints: readonly Complaint[], documentText: string): string | undefined {
+  const outsideStrings = documentText.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
+  const numbers = outsideStrings.match(/-?\d[\d.eE+-]*/g) ?? [];
+  if (complaints.length === 0 || numbers.every(isDouble)) return undefined;
+  return complaints.every(({ value }) => hasNumber(value)) ? "ajv reads numbers as doubles" : undefined;
 }
 
-function reasonOf({ keyword, message, value }: Complaint): string | undefined {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return exceptions.find(
-    (exception) => exception.keyword === keyword && message.includes(exception.message) && exception.value.test(text),
-  )?.reason;
+function isDouble(text: string): boolean {
+  return compareNumbers(text, String(Number(text))) === 0;
 }
 
-const choices = new Set(["anyOf", "oneOf", "if"]);
-
-type Exception = {
-  readonly keyword: string;
-  readonly message: string;
-  /** Of the value that is complained of, as text. */
-  readonly value: RegExp;
-  readonly reason: string;
-};
-
-const exceptions: readonly Exception[] = [
-  {
-    keyword: "multipleOf",
-    message: "",
-    value: /\d\.\d|\d{16}|e/,
-    reason: "ajv divides binary fractions; multiples are of decimals",
-  },
-  {
-    keyword: "format",
-    message: '"uri"',
-    value: /^[a-z][a-z\d+.-]*:([?#].*)?$/i,
-    reason: "a URI's path may be empty (RFC 3986, 3.3)",
-  },
-  {
-    keyword: "format",
-    message: '"email"',
-    value: /@[a-z\d]([a-z\d-]*[a-z\d])?$/i,
-    reason: "a domain may have one label (RFC 5321, 4.1.2)",
-  },
-];
+function hasNumber(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return typeof value === "number";
+  return Object.values(value).some(hasNumber);
+}
 
 type Judge = { compile: Ajv["compile"] };
 
@@ -85,6 +59,7 @@ function judgesOf(schema: unknown): readonly (() => Judge)[] {
   const draft = draftOf(schema);
   const options = {
     strict: false,
+    allErrors: true,
     validateFormats: true,
     verbose: true,
     validateSchema: false,
@@ -92,15 +67,37 @@ function judgesOf(schema: unknown): readonly (() => Judge)[] {
     unicodeRegExp: true,
   } as const;
   const judges = {
-    four: () => addFormats(new Ajv04(options), [...formats]),
-    seven: () => addFormats(new Ajv(options), [...formats]),
-    "2019": () => addFormats(new Ajv2019(options), [...formats]),
-    "2020": () => addFormats(new Ajv2020(options), [...formats]),
+    four: () => corrected(new Ajv04(options)),
+    seven: () => corrected(new Ajv(options)),
+    "2019": () => corrected(new Ajv2019(options)),
+    "2020": () => corrected(new Ajv2020(options)),
   };
   if (draft.includes("draft-04")) return [judges.four];
   if (/draft-0[67]/.test(draft)) return [judges.seven];
   if (draft.includes("2019-09")) return [judges["2019"]];
   return [judges["2020"], judges.seven];
+}
+
+/** With formats, and with what ajv has wrong by the specification put right. */
+function corrected<T extends Ajv | Ajv2019 | Ajv2020>(ajv: T): T {
+  addFormats(ajv, [...formats]);
+  const known = (name: "email" | "uri", text: string) => {
+    const format = fullFormats[name];
+    return format instanceof RegExp ? format.test(text) : typeof format === "function" && format(text);
+  };
+  // A domain may have one label (RFC 5321, 4.1.2).
+  ajv.addFormat("email", (text) => known("email", text.replace(/(@[^.]+)$/, "$1.x")));
+  // A URI's path may be empty (RFC 3986, 3.3).
+  ajv.addFormat("uri", (text) => known("uri", text.replace(/^([a-z][a-z\d+.-]*:)(?=[?#]|$)/i, "$1x")));
+  // It divides binary fractions; multiples are of decimals.
+  ajv.removeKeyword("multipleOf");
+  ajv.addKeyword({
+    keyword: "multipleOf",
+    type: "number",
+    schemaType: "number",
+    validate: (step: number, value: number) => isMultiple(String(value), String(step)),
+  });
+  return ajv;
 }
 
 /** Up to draft 7 a reference stands alone; ajv takes what stands beside it, too. Definitions beside it can still be referred to. */
@@ -122,14 +119,14 @@ function draftOf(schema: unknown): string {
   return typeof schema === "object" && schema !== null && "$schema" in schema ? String(schema.$schema) : "";
 }
 
-/** ajv asks for metaschemas that it was not given; which judge is the right one has been seen. */
+/** ajv asks for metaschemas that it was not given; which judge is the right one has been seen. It has its own meaning for `$async`. */
 function withoutDraft(schema: unknown): object | boolean {
   if (typeof schema !== "object" || schema === null) return schema === true;
-  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$schema"));
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$schema" && key !== "$async"));
 }
 
 /** Those of the specification; ajv-formats has others, which are annotations. */
-const formats = [
+export const formats = [
   "date",
   "time",
   "date-time",
