@@ -8,6 +8,7 @@ const bench = defineCommand({
     decode: async () => (await import("./decode.ts")).decode,
     drafts: async () => (await import("./drafts.ts")).drafts,
     "draft-speed": async () => (await import("./draft-speed.ts")).draftSpeed,
+    differential: async () => (await import("./differential.ts")).differential,
     mask: async () => (await import("./mask.ts")).mask,
     logits: async () => (await import("./logits.ts")).logits,
     fuzz: async () => (await import("./fuzz.ts")).fuzz,
