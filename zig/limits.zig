@@ -174,6 +174,8 @@ pub const grammar = struct {
     pub const number_modulus = 100_000;
     /// States of a pattern that has to be explored before it is followed: of its conditions, or with its lengths.
     pub const regex_states = 1 << 15;
+    /// Keys of a pattern: one that has so many does not run out, as no output is that long.
+    pub const keys_told_apart = 1 << 24;
     /// Terms of one pattern when it is compiled: twelve mebibytes, and thirty thousand words.
     pub const regex_terms = 1 << 18;
     /// Ways in which a pattern may be followed at once, over its nested parts. One character takes that many steps at most, about forty

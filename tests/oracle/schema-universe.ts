@@ -16,18 +16,26 @@ export type Universe = {
 
 export type Domain = "number" | "string" | "array" | "object" | "scalar";
 
+/** What all texts of a universe are made of. */
+type Alphabet = {
+  readonly letters: readonly [string, string];
+  /** Whether `\` and all that may follow it can be written. Then there are no numbers: with every digit they have many spellings. */
+  readonly escapes: boolean;
+};
+
 /** `domain`: a type of value that has to be in it at the top. */
 export function randomUniverse(random: Random, domain: Domain): Universe {
   const letters: readonly [string, string] = ["a", oneOf(random, ["b", "b", "é", "😀"])];
-  const leaf = randomLeaf(random, letters);
+  const alphabet: Alphabet = { letters, escapes: domain !== "number" && random(4) === 0 };
+  const leaf = randomLeaf(random, alphabet);
   const kinds = new Set<Domain>([domain, ...oneOf(random, [[], [], ["scalar"], ["array"], ["object"]])]);
   const parts: Part[] = [];
-  if (kinds.has("scalar") || kinds.has("number") || kinds.has("string")) parts.push(leafOf(random, letters, domain));
+  if (kinds.has("scalar") || kinds.has("number") || kinds.has("string")) parts.push(leafOf(random, alphabet, domain));
   const inner = parts.length === 0 && random(4) === 0 ? joined([leaf, innerContainer(random, letters)]) : leaf;
   if (kinds.has("array")) parts.push(arraysOf(inner, inner.values.length > 8 ? 2 : 3));
   if (kinds.has("object")) parts.push(objectsOf(random, inner, letters));
   const { limits, values } = joined(parts);
-  return { limits, values, letters, tokens: randomTokens(random, values, letters) };
+  return { limits, values, letters, tokens: randomTokens(random, values, alphabet) };
 }
 
 /**
@@ -46,14 +54,22 @@ export function continuations(universe: Universe, schema: Schema): ReadonlyMap<s
   return costs;
 }
 
-/** The spellings of the policy `compact` and `canonical`: only the order of names is free. */
+/** The spellings of the policy `compact` and `canonical`: only the order of names is free, and what control characters are written as. */
 export function spellings(value: Json): readonly string[] {
+  if (typeof value === "string") return products([...value].map(characterSpellings)).map((all) => `"${all.join("")}"`);
   if (typeof value !== "object" || value === null) return [JSON.stringify(value)];
   if (isList(value)) return products(value.map(spellings)).map((items) => `[${items.join(",")}]`);
   const members = Object.entries(value).map(([name, member]) =>
     spellings(member).map((text) => `${JSON.stringify(name)}:${text}`),
   );
   return permutations(members).flatMap((order) => products(order).map((texts) => `{${texts.join(",")}}`));
+}
+
+/** Control characters may always be written by their code; nothing in these universes has an upper-case digit. */
+function characterSpellings(character: string): readonly string[] {
+  const usual = JSON.stringify(character).slice(1, -1);
+  const code = `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return character < " " && usual !== code ? [usual, code] : [usual];
 }
 
 function addPrefixes(costs: Map<string, number>, text: string, tokens: ReadonlySet<string>, lengthMax: number): void {
@@ -75,21 +91,21 @@ function addPrefixes(costs: Map<string, number>, text: string, tokens: ReadonlyS
 type Part = { readonly types: readonly string[]; readonly limits: JsonObject; readonly values: readonly Json[] };
 
 /** Some scalars, few enough for all lists of three. */
-function randomLeaf(random: Random, letters: readonly [string, string]): Part {
+function randomLeaf(random: Random, alphabet: Alphabet): Part {
   const parts: Part[] = [];
   if (random(3) === 0) parts.push({ types: ["null"], limits: {}, values: [null] });
   if (random(4) === 0) parts.push({ types: ["boolean"], limits: {}, values: [true, false] });
-  if (random(3) > 0) parts.push(numbers(random, 2));
-  if (random(3) > 0 || parts.length === 0) parts.push(strings(random, letters, 1));
+  if (random(3) > 0 && !alphabet.escapes) parts.push(numbers(random, 2));
+  if (random(3) > 0 || parts.length === 0) parts.push(strings(random, alphabet, 1));
   return joined(parts);
 }
 
-function leafOf(random: Random, letters: readonly [string, string], domain: Domain): Part {
+function leafOf(random: Random, alphabet: Alphabet, domain: Domain): Part {
   const parts: Part[] = [];
   if (domain === "scalar" || random(3) === 0) parts.push({ types: ["null"], limits: {}, values: [null] });
   if (domain === "scalar" || random(3) === 0) parts.push({ types: ["boolean"], limits: {}, values: [true, false] });
-  if (domain !== "string" || random(3) === 0) parts.push(numbers(random, 12));
-  if (domain !== "number" || random(3) === 0) parts.push(strings(random, letters, 3));
+  if ((domain !== "string" || random(3) === 0) && !alphabet.escapes) parts.push(numbers(random, 12));
+  if (domain !== "number" || random(3) === 0) parts.push(strings(random, alphabet, 3));
   return joined(parts);
 }
 
@@ -106,13 +122,15 @@ function numbers(random: Random, integerMax: number): Part {
 }
 
 /** Over the two letters by a pattern, or over every character there is. */
-function strings(random: Random, letters: readonly [string, string], maxLength: number): Part {
+function strings(random: Random, { letters, escapes }: Alphabet, maxLength: number): Part {
   // The bytes of longer characters could be put together to others.
-  if (random(3) > 0 || binary(letters[1]).length > 2) {
+  if (random(escapes ? 2 : 3) > 0 || binary(letters[1]).length > 2) {
     const pattern = `^[${letters.join("")}]*$`;
     return { types: ["string"], limits: { pattern, maxLength }, values: texts(letters, maxLength) };
   }
-  const characters = new Set([...plainCharacters.replace('"', ""), ...letters]);
+  const plain = [...plainCharacters.replace('"', ""), ...letters];
+  const escaped = [...escapable, ...escapeBytes.replaceAll(/["\\]/g, "")];
+  const characters = new Set(escapes ? [...plain, ...escaped] : plain);
   const length = Math.min(maxLength, 2);
   return { types: ["string"], limits: { maxLength: length }, values: texts([...characters], length) };
 }
@@ -130,11 +148,13 @@ function arraysOf(item: Part, maxItems: number): Part {
 }
 
 function objectsOf(random: Random, member: Part, letters: readonly [string, string], maxProperties = 3): Part {
-  const [named, names]: readonly [JsonObject, readonly string[]] =
-    random(2) === 0
-      ? [{ enum: namesOf(letters) }, namesOf(letters)]
-      : [{ pattern: `^[${letters.join("")}]?$` }, texts(letters, 1)];
-  const count = member.values.length > 8 ? Math.min(2, maxProperties) : maxProperties;
+  // Of the last class there are many names, but those beside the letters cannot be written.
+  const [named, names]: readonly [JsonObject, readonly string[]] = oneOf(random, [
+    [{ enum: namesOf(letters) }, namesOf(letters)],
+    [{ pattern: `^[${letters.join("")}]?$` }, texts(letters, 1)],
+    [{ pattern: `^[${letters.join("")}\u4e00-\u9fff]?$` }, texts(letters, 1)],
+  ]);
+  const count = Math.min(member.values.length > 30 ? 1 : member.values.length > 8 ? 2 : 3, maxProperties);
   const values: Json[] = [];
   for (const chosen of subsets(names)) {
     if (chosen.length > count) continue;
@@ -142,8 +162,9 @@ function objectsOf(random: Random, member: Part, letters: readonly [string, stri
       values.push(Object.fromEntries(chosen.map((name, i) => [name, list[i] ?? null])));
     }
   }
-  const limits = { propertyNames: named, additionalProperties: member.limits, maxProperties: count };
-  return { types: ["object"], limits, values };
+  // Where there are no more names than that, nobody has to count.
+  const bound = count >= names.length && random(2) === 0 ? {} : { maxProperties: count };
+  return { types: ["object"], limits: { propertyNames: named, additionalProperties: member.limits, ...bound }, values };
 }
 
 /** The names that schemas speak of. */
@@ -160,17 +181,18 @@ function joined(parts: readonly Part[]): Part {
 
 /**
  * All bytes, or all but one that no token writes, and pieces of documents, as vocabularies have them. Every byte of a token is a token,
- * too: the engine finishes what it starts byte by byte. Those of JSON's structure are never missing.
+ * too: the engine finishes what it starts byte by byte. Those of JSON's structure are never missing, and escapes only all together.
  */
-function randomTokens(random: Random, values: readonly Json[], letters: readonly [string, string]): readonly string[] {
-  const bytes = [...new Set(plainCharacters + binary(letters.join("")))];
+function randomTokens(random: Random, values: readonly Json[], { letters, escapes }: Alphabet): readonly string[] {
+  const kept = escapes ? structure + escapeBytes : structure;
+  const bytes = [...new Set(kept + plainCharacters + binary(letters.join("")))];
   const tokens = new Set(bytes);
   for (let tries = 0; tries < 40; tries++) {
     const text = binary(oneOf(random, spellings(oneOf(random, values))));
     const start = random(text.length);
     tokens.add(text.slice(start, start + 2 + random(4)));
   }
-  const missing = random(3) === 0 ? oneOf(random, bytes.slice(structure.length)) : undefined;
+  const missing = random(3) === 0 ? oneOf(random, bytes.slice(new Set(kept).size)) : undefined;
   return [...tokens].filter((token) => missing === undefined || !token.includes(missing));
 }
 
@@ -192,7 +214,7 @@ function permutations<T>(items: readonly T[]): readonly (readonly T[])[] {
   return items.flatMap((item, i) => permutations(items.toSpliced(i, 1)).map((rest) => [item, ...rest]));
 }
 
-function subsets<T>(items: readonly T[]): readonly (readonly T[])[] {
+export function subsets<T>(items: readonly T[]): readonly (readonly T[])[] {
   return Array.from({ length: 2 ** items.length }, (_, set) => items.filter((_, i) => ((set >> i) & 1) === 1));
 }
 
@@ -207,3 +229,6 @@ function isList(value: Json): value is readonly Json[] {
 /** Of structure, numbers and words; no digit 0, so that a number has one spelling. */
 const structure = '{}[],:"';
 const plainCharacters = `${structure}-1235.nultrefsa`;
+/** What escapes are written with, and what has to be written with them. */
+const escapeBytes = '\\"bfnrtu0123456789abcdef';
+const escapable = ['"', "\\", ...Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code))];

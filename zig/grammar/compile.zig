@@ -708,12 +708,23 @@ const Compiler = struct {
             if (regex != none) {
                 class.keys = try self.patternId(regex, 0, none, if (style == .spec) .spec else .fixed);
                 if (self.patterns.items[class.keys].cost == unreachable_cost) continue;
-                if (object.isCounted()) class.loop = try loop_room.find(self.gpa, self.scratch, self.patterns.items, class.keys, self.budget) orelse
-                    return self.budget.refuse(.limit, "an object that counts its members has a pattern of keys of which tokens write only finitely many", none);
+                class.loop = try loop_room.find(self.gpa, self.scratch, self.patterns.items, class.keys, self.budget);
+                if (object.isCounted() and class.loop.size < keysWanted(object))
+                    return self.budget.refuse(.limit, "an object that counts its members has a pattern of too few keys", none);
             }
             try list.append(self.arena, class);
         }
         return list.items;
+    }
+
+    /// With so many keys in each class, none is missing while something is owed.
+    fn keysWanted(object: *const ir.Object) u32 {
+        var wanted: u32 = @intCast(object.properties.len + 1);
+        wanted +|= object.members_min;
+        if (object.counters.len == 0) return wanted;
+        // Any number of members may be of no use to the counters.
+        for (object.counters) |counter| wanted +|= counter.min;
+        return wanted +| object.members_max;
     }
 
     /// What a shortest member of each value costs: a least fixed point. What stays unreachable has no members.

@@ -603,6 +603,10 @@ pub const Graph = struct {
                     state.uncertain = state.uncertain or node.d & unique_room.doubtful_bit != 0;
                 },
                 .object_key, .object_other => state.uncertain = state.uncertain or self.registers.get(node.a).unresolved,
+                .object_comma => {
+                    const register = self.registers.get(node.a);
+                    state.uncertain = state.uncertain or register.unresolved and self.program.cases[register.case].object.runsOut();
+                },
                 .object_colon => state.unresolved = state.unresolved or self.registers.get(node.a).unresolved,
                 else => {},
             }

@@ -35,6 +35,13 @@ pub const Object = struct {
         return if (self.classes.len > 0 and self.classes[0].keys == none) &self.classes[0] else null;
     }
 
+    /// Whether the keys of a class may all have been there, so that no other one can follow.
+    pub fn runsOut(self: *const Object) bool {
+        return for (self.classes) |class| {
+            if (class.loop.size != none) break true;
+        } else false;
+    }
+
     /// So many members, as far as they are told apart.
     pub fn saturate(self: *const Object, members: u32) u32 {
         return if (self.members_max == none) @min(members, self.members_min) else members;
@@ -59,18 +66,21 @@ pub const KeyClass = struct {
     keys: u32,
     options: []const Option,
     value_cost: u32,
-    /// How its keys are told apart; only for objects whose members are counted.
+    /// How its keys are told apart.
     loop: Loop,
 };
 
 /// A part of a class's keys that may be repeated: with n repetitions the keys are all different, or by `width` different characters.
+/// Without such a part, `step` is 0 and any key costs as much as the dearest.
 pub const Loop = struct {
     /// Tokens of a key without the repeated part, without quotes; and of one repetition.
     base: u32,
     step: u32,
     width: u32,
+    /// Different keys, at least; `none`: more than any object has.
+    size: u32 = none,
 
-    /// Of a key unlike `known` others, at most.
+    /// Of a key unlike `known` others, at most. There have to be so many.
     pub fn newKey(self: Loop, known: u32) u32 {
         return spelling.add(self.base, spelling.times(1 + known / @max(self.width, 1), self.step));
     }
