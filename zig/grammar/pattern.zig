@@ -313,11 +313,27 @@ const Builder = struct {
                 },
             };
         }
-        // A nested part is gone through again at every level.
-        for (spreads) |spread| total +|= if (spread.once > 1) spread.once else 0;
+        // A nested part is gone through again at every level. What is only in terms that were explored is in none of them.
+        const followed = try self.scratch.alloc(bool, terms.terms.items.len);
+        @memset(followed, false);
+        var parts: std.ArrayList(u32) = .empty;
         for (list) |id| if (!terms.terms.items[id].mixed) {
             total = @max(total, spreads[id].once);
+            try parts.append(self.scratch, id);
         };
+        while (parts.pop()) |id| {
+            if (followed[id]) continue;
+            followed[id] = true;
+            try self.source.budget.spend(1);
+            total +|= if (spreads[id].once > 1) spreads[id].once else 0;
+            const term = &terms.terms.items[id];
+            switch (term.kind) {
+                .nothing, .empty, .class => {},
+                .@"union", .intersection => try parts.appendSlice(self.scratch, terms.listOf(term)),
+                .complement, .repeat => try parts.append(self.scratch, term.a),
+                .concat => try parts.appendSlice(self.scratch, &.{ term.a, term.b }),
+            }
+        }
         if (total > limits.regex_spread) return self.source.budget.refuse(.limit, "a pattern can be followed in too many ways at once", none);
     }
 
