@@ -53,11 +53,13 @@ pub fn build(b: *std.Build) void {
     const filters = b.option([]const []const u8, "test-filter", "Run only tests whose name contains this");
     const fast_tests = b.option(bool, "fast-tests", "Build tests with optimisation (slower to build, faster to run)") orelse false;
 
+    const quick_library = b.option(bool, "quick-library", "Build the library without optimisation (quick to build, slow to run)") orelse false;
+
     // Grammar, scheduler and abi keep their safety checks; kernels do not (they are objects of their own).
     const library_module = b.createModule(.{
         .root_source_file = b.path("zig/abi_table.zig"),
         .target = target,
-        .optimize = .safe,
+        .optimize = if (quick_library) .debug else .safe,
         .pic = true,
         .link_libc = true,
     });
@@ -68,7 +70,7 @@ pub fn build(b: *std.Build) void {
         .name = "tenon",
         .linkage = .dynamic,
         .root_module = library_module,
-        .use_llvm = true,
+        .use_llvm = if (quick_library) null else true,
     });
     b.installArtifact(library);
 

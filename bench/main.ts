@@ -12,6 +12,7 @@ const bench = defineCommand({
     mask: async () => (await import("./mask.ts")).mask,
     logits: async () => (await import("./logits.ts")).logits,
     fuzz: async () => (await import("./fuzz.ts")).fuzz,
+    mutations: async () => (await import("./mutations.ts")).mutations,
     proof: async () => (await import("./proof.ts")).proof,
     load: async () => (await import("./load.ts")).load,
   },
