@@ -7,6 +7,7 @@ import type { Service } from "../service.ts";
 import { sseResponse } from "../sse.ts";
 import { admitChoices, type ChoiceEvent, repeated } from "./choices.ts";
 import type { Frame } from "./frame.ts";
+import { scoredOnce } from "./scored-prompts.ts";
 
 /** What one HTTP request asks to be generated. */
 export type Asked = {
@@ -36,7 +37,7 @@ export async function respond(
 ): Promise<Response> {
   const gone = new AbortController();
   const signal = AbortSignal.any([http.signal, gone.signal]);
-  const all = requests.flatMap((request) => repeated(request, choices));
+  const all = requests.flatMap((request) => repeated(request, choices).map(scoredOnce));
   const answers = await admitChoices(service, all, signal);
   if (!answers.ok) return errorResponse(answers.failure);
   const { model, events } = answers.value;

@@ -8,6 +8,7 @@ import { decodePath } from "../path.ts";
 import { responseHeaders } from "../response-headers.ts";
 import { requestIdOf } from "../room.ts";
 import type { Service } from "../service.ts";
+import type { ChoiceEvent } from "./choices.ts";
 import { decodeChat } from "./decode.ts";
 import { decodeCompletion } from "./decode-completion.ts";
 import { decodeEmbedding, dimensionsFailure, encodeEmbeddings } from "./embeddings.ts";
@@ -16,6 +17,7 @@ import { encodeCompletion, encodeCompletionStream } from "./encode-completion.ts
 import { applyTemplate, detokenize, inputTokens, props, slots, tokenize } from "./llama-server.ts";
 import { encodeModel } from "./models.ts";
 import { respond } from "./respond.ts";
+import { withScoredPrompts } from "./scored-prompts.ts";
 
 /** OpenAI's shape, and llama-server's beside it. Bodies are read by the room itself, since their text is needed as well as their values. */
 export function openaiRoutes(service: Service) {
@@ -92,19 +94,21 @@ async function completion(service: Service, body: JsonBody, http: Request): Prom
   if (!decoded.ok) return errorResponse(decoded.failure);
   const { echo, logprobs, kept, ...asked } = decoded.value;
   const texts = asked.requests.map(({ prompt = "" }) => (echo ? textOf(service, prompt) : ""));
+  const scored = asked.requests.some(({ scorePrompt }) => scorePrompt);
   const written = {
     echoes: texts.flatMap((text) => Array.from({ length: asked.choices }, () => text)),
     kept,
     logprobs,
-    scored: asked.requests.some(({ scorePrompt }) => scorePrompt),
+    scored,
   };
+  const prompted = (events: AsyncIterable<ChoiceEvent>) => (scored ? withScoredPrompts(events, asked.choices) : events);
   return respond(
     service,
     http,
     { ...asked, id },
     {
-      whole: (frame, events) => encodeCompletion({ ...frame, ...written }, events),
-      stream: (frame, events) => encodeCompletionStream({ ...frame, ...written }, events),
+      whole: (frame, events) => encodeCompletion({ ...frame, ...written }, prompted(events)),
+      stream: (frame, events) => encodeCompletionStream({ ...frame, ...written }, prompted(events)),
     },
   );
 }
