@@ -57,6 +57,8 @@ export const lexiconWordLengthMax = 256;
 export const choiceTextsMax = 10_000;
 /** Prompts of one completion; each waits for a slot. */
 export const promptsMax = 64;
+/** Answers to all prompts of one completion: what the queue holds by default. More would be told to come back for ever. */
+export const completionAnswersMax = queueMax;
 /** Texts of one request for embeddings, as OpenAI has it. */
 export const embeddingInputsMax = 2048;
 /** Tokens of all texts of one request for embeddings, as OpenAI has it: minutes of work on a few cores. */

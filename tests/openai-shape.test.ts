@@ -162,6 +162,16 @@ test.each([
     "best_of",
     "'best_of' cannot be streamed: the best answers are known when all have ended.",
   ],
+  [
+    { prompt: Array(33).fill("a"), n: 8 },
+    "n",
+    "Invalid value for 'n': 8 answers to each of 33 prompts are more than 256 together.",
+  ],
+  [
+    { prompt: Array(13).fill("a"), best_of: 20 },
+    "best_of",
+    "Invalid value for 'best_of': 20 answers to each of 13 prompts are more than 256 together.",
+  ],
   [{ prompt: "a", best_of: 21 }, "best_of", "Invalid value for 'best_of': expected an integer from 1 to 20."],
   [
     { prompt: "a", max_tokens: 0 },

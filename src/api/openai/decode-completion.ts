@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Failure } from "../../generation/failure.ts";
 import type { Request } from "../../generation/request.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
-import { candidatesMax, promptsMax } from "../../limits.ts";
+import { candidatesMax, completionAnswersMax, promptsMax } from "../../limits.ts";
 import type { JsonBody } from "../body.ts";
 import { checker } from "../check.ts";
 import { open, optional, strictFailure, unreadFields } from "../fields.ts";
@@ -52,7 +52,13 @@ export function decodeCompletion(given: JsonBody, { id, service }: DecodeOptions
   const logprobs = completion.logprobs ?? undefined;
   const echo = completion.echo ?? false;
   // No prompt is the empty one: the model begins where texts begin.
-  const requests = eachOf(completion.prompt ?? "").map(
+  const prompts = eachOf(completion.prompt ?? "");
+  if (prompts.length * choices > completionAnswersMax) {
+    const param = choices > kept ? "best_of" : "n";
+    const message = `Invalid value for '${param}': ${choices} answers to each of ${prompts.length} prompts are more than ${completionAnswersMax} together.`;
+    return fail(refused(param, message, "invalid_value"));
+  }
+  const requests = prompts.map(
     (prompt): Request => ({
       id,
       model: completion.model ?? undefined,
