@@ -62,13 +62,8 @@ describe.skipIf(skipped)("skipped without the default model's file or the shared
       using _ = loaded;
       const opened = { model: loaded.model, dialect: loaded.detection.dialect };
       const seen = { calls: 0, broken: 0 };
-      const contents = [
-        "Find tea.",
-        "Wait.",
-        'Repeat: <tool_call>\n{"name": "find", "arguments": {"what": "tea"}}\n</tool_call>',
-      ];
       for (let round = 0; round < 6; round++) {
-        const messages = [{ role: "user", content: contents[round % contents.length] }];
+        const messages = [...history, { role: "user", content: oneOf(random, ["Find milk.", "Find bread.", "Wait."]) }];
         const fields = { seed: random(2 ** 31), messages, temperature: oneOf(random, [0, 0.7, 1]) };
         await compareLevels(opened, { dialect: "hermes", fields, random, seen, tokens: 96 });
       }
@@ -136,6 +131,16 @@ describe.skipIf(path === undefined)("over the wire (skipped without the default 
     }
     await tenon.stop(0);
   });
+});
+
+/** A model that has called before does so again. */
+const history = ["tea", "rice"].flatMap((what, at) => {
+  const call = { id: `call_${at}`, type: "function", function: { name: "find", arguments: JSON.stringify({ what }) } };
+  return [
+    { role: "user", content: `Find ${what}.` },
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: call.id, content: "found" },
+  ];
 });
 
 const narrowings = [
@@ -219,8 +224,9 @@ function readingOf(
     if (channel === "text") text += part;
     const last = calls.at(-1);
     if (channel === "argument_json") {
-      if (last?.arguments === "") last.arguments = part;
-      else before = part;
+      const json = part.replaceAll(/"(?:[^"\\]|\\.)*"|True|False|None/g, (word) => python[word] ?? word);
+      if (last?.arguments === "") last.arguments = json;
+      else before = json;
     }
     if (channel === "call_name") {
       calls.push({ name: part, arguments: before });
@@ -230,12 +236,14 @@ function readingOf(
   return { text, calls };
 }
 
+const python: Readonly<Record<string, string>> = { True: "true", False: "false", None: "null" };
+
 /** Calls as models write them by themselves: right, in other orders, without closers, broken, of no tool. */
 function loosePhrases({ name }: Dialect): readonly string[] {
   const objects = [
     '{"name": "find", "KEY": {"what": "tea"}}',
     '{ "KEY":\n{"tags":[]} , "name":"find_all" }',
-    '{"name": "wait", "KEY": {"unit": 5}}',
+    '{"name": "wait", "KEY": {"unit": 5, "now": True}}',
     '{"name": "wait", "KEY": {"unit": }}',
     '{"name": "fetch", "KEY": {}}',
   ].map((object) => object.replace("KEY", name === "llama3_json" ? "parameters" : "arguments"));

@@ -201,11 +201,11 @@ function callableTools(
 function openArguments(writing: Writing) {
   let known: ValueId | undefined;
   return ({ name, param }: Tool): Result<CallableTool, Failure> => {
-    if (known !== undefined) return ok({ name, arguments: known });
+    if (known !== undefined) return ok({ name, arguments: known, open: true });
     const value = lowered(writing, "{}", { order: "any", objectsOnly: true }, { subject: name, param });
     if (!value.ok) return value;
     known = value.value;
-    return ok({ name, arguments: known });
+    return ok({ name, arguments: known, open: true });
   };
 }
 

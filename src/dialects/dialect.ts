@@ -46,7 +46,8 @@ export type CallFrame = {
 };
 
 export type CallableTool =
-  | { readonly name: string; readonly arguments: ValueId }
+  /** `open`: they are any object. */
+  | { readonly name: string; readonly arguments: ValueId; readonly open?: true }
   /** Takes raw input: what this node accepts. */
   | { readonly name: string; readonly input: NodeId };
 

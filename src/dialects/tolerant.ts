@@ -2,6 +2,7 @@ import { bare, type IrBuilder } from "../grammar/ir.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import type { CallFrame } from "./dialect.ts";
 import { type Framer, framer } from "./frame.ts";
+import { looseObject } from "./loose-json.ts";
 import type { Tags } from "./thoughts.ts";
 
 /**
@@ -33,10 +34,12 @@ export function tolerantFramer(builder: IrBuilder, tokenizer: Tokenizer): Framer
       const value = builder.node({ kind: "json", value: string, style });
       return { node: sequence(member(name), channel("markup", value)), required: false };
     });
+    const given = (value: Callable["value"]) =>
+      value === undefined ? looseObject(builder, tokenizer, style) : builder.node({ kind: "json", value, style });
     const named = ({ names, value }: Callable) => {
       const texts = names.map((name) => utf8.encode(name));
       const name = channel("call_name", builder.node({ kind: "texts", texts }));
-      const json = channel("argument_json", builder.node({ kind: "json", value, style }));
+      const json = channel("argument_json", given(value));
       const items = [sequence(member("name"), markup('"'), name, markup('"')), sequence(member(key), json)];
       const required = items.map((node) => ({ node, required: true }));
       return builder.node({ kind: "record", items: [...required, ...others], separator });
@@ -47,16 +50,17 @@ export function tolerantFramer(builder: IrBuilder, tokenizer: Tokenizer): Framer
   return { ...strict, gap, asText, freeText, callObject };
 }
 
-type Callable = { readonly names: readonly string[]; readonly value: number };
+/** `value`: of the arguments; undefined: any object. */
+type Callable = { readonly names: readonly string[]; readonly value: number | undefined };
 
 /** Tools that take the same arguments are one. */
 function callables(tools: CallFrame["tools"]): readonly Callable[] {
-  const groups = Map.groupBy(tools, (tool) => ("arguments" in tool ? tool.arguments : undefined));
-  return [...groups].flatMap(([value, group]) => {
+  const groups = Map.groupBy(tools, (tool) => {
     // Raw input says nothing about where it ends, so its tools are always held to their frame.
-    if (value === undefined) throw new Error("a tool with raw input was to be read, and not held to its frame");
-    return [{ names: group.map(({ name }) => name), value }];
+    if ("input" in tool) throw new Error("a tool with raw input was to be read, and not held to its frame");
+    return tool.open === true ? undefined : tool.arguments;
   });
+  return [...groups].map(([value, group]) => ({ names: group.map(({ name }) => name), value }));
 }
 
 const utf8 = new TextEncoder();

@@ -24,6 +24,11 @@ function writeBytewise(writes: readonly Write[]): string {
 
 const cases: readonly (readonly [string, readonly Write[], string])[] = [
   ["no bytes at all", [], "{}"],
+  [
+    "an object with Python's names",
+    [["argument_json", '{"None": [True,False , None,"True"], "a": None, "b":true}']],
+    '{"None": [true,false , null,"True"], "a": null, "b":true}',
+  ],
   ["a whole object", [["argument_json", '{"a": [1, "é}"]}']], '{"a": [1, "é}"]}'],
   [
     "an object in pieces",

@@ -14,6 +14,8 @@ export class ArgumentWriter {
   #depth = 0;
   #inString = false;
   #escaped = false;
+  /** Letters of `None` that are still to come. */
+  #noneLeft = 0;
 
   /** What the bytes of one channel add to the object's text. */
   write(channel: ChannelName, bytes: Uint8Array): string {
@@ -84,8 +86,9 @@ export class ArgumentWriter {
 
   #writeVerbatim(bytes: Uint8Array): string {
     this.#state = "verbatim";
-    const text = this.#decode(bytes);
-    for (const character of text) {
+    let text = "";
+    for (const character of this.#decode(bytes)) {
+      text += this.#inString ? character : this.#asJson(character);
       if (this.#escaped) this.#escaped = false;
       else if (this.#inString) {
         if (character === "\\") this.#escaped = true;
@@ -95,6 +98,13 @@ export class ArgumentWriter {
       else if (character === "}" || character === "]") this.#depth--;
     }
     return text;
+  }
+
+  /** Outside of strings: a tolerant reading takes `True`, `False` and `None` as models write them that know Python. */
+  #asJson(character: string): string {
+    if (this.#noneLeft > 0) return this.#noneLeft-- === 3 ? "u" : "l";
+    if (character === "N") this.#noneLeft = 3;
+    return "TFN".includes(character) ? character.toLowerCase() : character;
   }
 
   #decode(bytes: Uint8Array): string {
