@@ -64,10 +64,11 @@ describe.skipIf(skipped)("skipped without the default model's file or the shared
       const seen = { calls: 0, broken: 0 };
       for (let round = 0; round < 6; round++) {
         const messages = [...history, { role: "user", content: oneOf(random, ["Find milk.", "Find bread.", "Wait."]) }];
-        const fields = { seed: random(2 ** 31), messages, temperature: oneOf(random, [0, 0.7, 1]) };
+        const fields = { seed: random(2 ** 31), messages, temperature: oneOf(random, [0.4, 0.7, 1]) };
         await compareLevels(opened, { dialect: "hermes", fields, random, seen, tokens: 96 });
       }
       console.log(`the default model: ${seen.calls} calls read, ${seen.broken} answers with a marker and no call`);
+      expect(seen.calls + seen.broken).toBeGreaterThan(0);
     },
     timeoutMs,
   );
@@ -134,14 +135,10 @@ describe.skipIf(path === undefined)("over the wire (skipped without the default 
 });
 
 /** A model that has called before does so again. */
-const history = ["tea", "rice"].flatMap((what, at) => {
-  const call = { id: `call_${at}`, type: "function", function: { name: "find", arguments: JSON.stringify({ what }) } };
-  return [
-    { role: "user", content: `Find ${what}.` },
-    { role: "assistant", content: null, tool_calls: [call] },
-    { role: "tool", tool_call_id: call.id, content: "found" },
-  ];
-});
+const history = ["tea", "rice", "salt"].flatMap((what) => [
+  { role: "user", content: `Find ${what}.` },
+  { role: "assistant", content: `<tool_call>\n{"name": "find", "arguments": {"what": "${what}"}}\n</tool_call>` },
+]);
 
 const narrowings = [
   {},
