@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { constrain, grammarOf } from "../src/dialects/constrain.ts";
+import { type ConstrainContext, constrain, grammarOf } from "../src/dialects/constrain.ts";
 import type { Dialect } from "../src/dialects/dialect.ts";
+import { hermes } from "../src/dialects/hermes.ts";
 import { libraryPath, openLibrary } from "../src/engine/library.ts";
 import { createMatcher, type Segment } from "../src/engine/matcher.ts";
 import { openVocabulary } from "../src/engine/vocabulary.ts";
@@ -50,7 +51,8 @@ describe.each(cases)("%s, %s", (_dialect, _name, known, dialect, texts) => {
     const bytewise = [...said].flatMap((character) => [...tokenizer.encode(character, { special: false })]);
     for (const tokens of [...spellings, bytewise]) {
       const told: (readonly [ChannelName, string])[] = [];
-      for (const segments of followed(dialect, known, tokens)) for (const part of segments) told.push(part);
+      for (const segments of followed(contextOf(dialect, known), known, tokens))
+        for (const part of segments) told.push(part);
       expect(asRead(joined(told))).toBe(read);
     }
   });
@@ -58,35 +60,67 @@ describe.each(cases)("%s, %s", (_dialect, _name, known, dialect, texts) => {
   // Of what is all text only the oracle could say how long it could have become a call.
   const withCall = texts.filter(([said, read]) => said !== read).slice(0, 8);
   test.each(withCall.map(([said]) => said))("nothing of %j is held back that is decided", (said) => {
-    const ir = must(grammarOf(asked, contextOf(dialect, known))).ir;
-    if (ir === undefined) throw new Error("not read");
-    const tokens = [...tokenizer.encode(said, { special: false })];
-    let told = 0;
-    let count = 0;
-    for (const segments of followed(dialect, known, tokens)) {
-      for (const [, text] of segments) told += text.length;
-      if (++count > tokens.length) break;
-      const prefix = new TextDecoder().decode(tokenizer.decode(tokens.slice(0, count), { special: true }));
-      // However it goes on: as it did, not at all, as no call can, or with another call.
-      const others = texts.filter(([other]) => other.startsWith(prefix)).map(([other]) => other);
-      const labels = [...others, prefix, `${prefix}!`, `${prefix}\n!`].map((text) =>
-        labelsOf(channelRuns(ir, symbolsOf(text))),
-      );
-      const [first = ""] = labels;
-      let decided = 0;
-      while (decided < prefix.length && labels.every((all) => all[decided] === first[decided])) decided++;
-      expect([prefix, told]).toEqual([prefix, decided]);
-    }
+    expectNoneHeld(contextOf(dialect, known), known, { said, others: texts.map(([other]) => other) });
   });
 });
 
+const call = '<tool_call>{"name": "get", "arguments": {}}</tool_call>';
+const opened = "a<thi <think>b</think>c<tool_call>";
+/** Begun, said, read without the thoughts, and other ways in which it could have gone on. */
+const thinking = [
+  [false, `<think>\nSo ${call}?\n</think>\n\nYes.\n${call}<think>Hm.`, "Yes.⟨get {}⟩", []],
+  [
+    false,
+    `${opened}{"name": "get"}<think>d</think>`,
+    'a<thi c<tool_call>{"name": "get"}',
+    ["a<think>b", `${opened.slice(0, -11)}${call}`],
+  ],
+  [true, `So.\n</think>\n${call} and ${call}`, "⟨get {}⟩ and ⟨get {}⟩", []],
+  [true, "<tool_call>", "", []],
+] as const;
+
+test.each(thinking)("thoughts, begun: %p, come as they are thought: %j", (begun, said, read, ways) => {
+  const [known] = vocabularies;
+  if (known === undefined) throw new Error("no vocabulary");
+  const thoughts = { open: "<think>", close: "</think>", begun };
+  const context = { ...contextOf(hermes, known), thoughts };
+  const parts = [...followed(context, known, [...known.tokenizer.encode(said, { special: true })])].flat();
+  expect(asRead(joined(parts).filter(([channel]) => channel !== "reasoning"))).toBe(read);
+  expectNoneHeld(context, known, { said, others: ways });
+});
+
+/** After each token all is told that is the same however the answer goes on: as it did, not at all, as no call can, or as others do. */
+function expectNoneHeld(
+  context: ConstrainContext,
+  known: Known,
+  { said, others }: { readonly said: string; readonly others: readonly string[] },
+): void {
+  const { tokenizer } = known;
+  const ir = must(grammarOf(asked, context)).ir;
+  if (ir === undefined) throw new Error("not read");
+  const tokens = [...tokenizer.encode(said, { special: false })];
+  let told = 0;
+  let count = 0;
+  for (const segments of followed(context, known, tokens)) {
+    for (const [, text] of segments) told += text.length;
+    if (++count > tokens.length) break;
+    const prefix = new TextDecoder().decode(tokenizer.decode(tokens.slice(0, count), { special: true }));
+    const ways = [said, ...others.filter((other) => other.startsWith(prefix)), prefix, `${prefix}!`, `${prefix}\n!`];
+    const labels = ways.map((text) => labelsOf(channelRuns(ir, symbolsOf(text))));
+    const [first = ""] = labels;
+    let decided = 0;
+    while (decided < prefix.length && labels.every((all) => all[decided] === first[decided])) decided++;
+    expect([prefix, told]).toEqual([prefix, decided]);
+  }
+}
+
 /** What is told after each token, and at the end. Every token may come at any time, and so may the end. */
 function* followed(
-  dialect: Dialect,
+  context: ConstrainContext,
   known: Known,
   tokens: readonly number[],
 ): Generator<(readonly [ChannelName, string])[]> {
-  const constrained = must(constrain(asked, contextOf(dialect, known)));
+  const constrained = must(constrain(asked, context));
   if (constrained.ir === undefined) throw new Error("not read");
   const { vocabulary, tokenizer } = known;
   using grammar = must(vocabulary.compile(constrained.ir));

@@ -32,6 +32,7 @@ const tokensMax = 160;
 const noise = path === undefined ? [] : noiseServers(path).filter(({ shape }) => shape === "pulled");
 const generic = ["-m", "noise", "--vocabulary", path ?? "", "--noise-shape", "pulled"];
 const servers = [...noise, { dialect: "hermes", shape: "generic", flags: generic }];
+const thinker = sharedData("chat-templates/Qwen-Qwen3-0.6B.jinja");
 const skipped = path === undefined || sharedData("chat-templates") === undefined;
 
 describe.skipIf(skipped)("skipped without the default model's file or the shared data", () => {
@@ -49,6 +50,25 @@ describe.skipIf(skipped)("skipped without the default model's file or the shared
       console.log(`${dialect}: ${seen.calls} calls read, ${seen.broken} answers with a marker and no call`);
       expect(seen.calls).toBeGreaterThan(0);
       expect(seen.broken).toBeGreaterThan(0);
+    },
+    timeoutMs,
+  );
+
+  test.skipIf(thinker === undefined)(
+    "noise that thinks: off reads what is there, and nothing in thoughts",
+    async () => {
+      const random = seededRandom();
+      const flags = [...generic, "--chat-template", thinker ?? ""];
+      using opened = await openModel(flags, (dialect) => [...loosePhrases(dialect).slice(0, 2), "<think>", "</think>"]);
+      const seen = { calls: 0, thoughts: 0 };
+      for (let round = 0; round < 24; round++) {
+        const fields = { seed: random(2 ** 31), temperature: oneOf(random, [0.7, 1, 2]), ...oneOf(random, narrowings) };
+        const said = await expectRead(opened, fields, 1 + random(tokensMax));
+        seen.calls += said.calls.length;
+        if (said.reasoning !== "") seen.thoughts++;
+      }
+      console.log(`${seen.calls} calls read, ${seen.thoughts} answers with thoughts`);
+      expect(seen.thoughts).toBeGreaterThan(0);
     },
     timeoutMs,
   );
@@ -186,14 +206,7 @@ async function compareLevels(opened: Opened, { dialect, fields, random, seen, to
   }
   const cut = 1 + random(tokens);
   for (const max_tokens of [limit, cut]) {
-    const alone = await say(unconstrained(model), { ...fields, max_tokens });
-    const off = { ...fields, tenon_tool_strict: "off", max_tokens };
-    const said = await say(model, off);
-    expect(said.tokens).toEqual(alone.tokens);
-    const read = readingOf(opened, off, alone.tokens);
-    expect({ text: said.text, calls: said.calls }).toEqual(read);
-    expect(await say(model, { ...off, tenon_hold_calls: true })).toEqual(said);
-    for (const call of said.calls) expect(Object.keys(Object(JSON.parse(call.arguments)))).toBeArray();
+    const said = await expectRead(opened, fields, max_tokens);
     expect(said.calls.map(({ name }) => names.includes(name))).not.toContain(false);
     if (max_tokens !== limit) continue;
     seen.calls += said.calls.length;
@@ -201,24 +214,44 @@ async function compareLevels(opened: Opened, { dialect, fields, random, seen, to
   }
 }
 
+/** With `off` the tokens are the model's own, and are read as the oracle reads them, held or not. */
+async function expectRead(opened: Opened, fields: Comparison["fields"], max_tokens: number): Promise<Said> {
+  const { model } = opened;
+  const alone = await say(unconstrained(model), { ...fields, max_tokens });
+  const off = { ...fields, tenon_tool_strict: "off", max_tokens };
+  const said = await say(model, off);
+  expect(said.tokens).toEqual(alone.tokens);
+  const { text, calls, reasoning } = said;
+  expect({ text, calls, reasoning }).toEqual(readingOf(opened, off, alone.tokens));
+  expect(await say(model, { ...off, tenon_hold_calls: true })).toEqual(said);
+  for (const call of said.calls) expect(Object.keys(Object(JSON.parse(call.arguments)))).toBeArray();
+  return said;
+}
+
 /** What the oracle makes of these tokens of a prompt and its answer. */
 function readingOf(
   { model, dialect }: Opened,
   fields: Comparison["fields"],
   tokens: readonly number[],
-): Pick<Said, "text" | "calls"> {
+): Pick<Said, "text" | "calls" | "reasoning"> {
   const { tokenizer } = model;
   const request = requestOf(fields);
-  const built = grammarOf(request, { dialect, tokenizer, callsMax: 16 });
   const prompt = model.render(request);
-  if (!built.ok || built.value.ir === undefined || !prompt.ok) throw new Error("not read");
+  if (!prompt.ok) throw new Error("no prompt");
+  const constrained = model.constrain(request, prompt.value);
+  if (!constrained.ok) throw new Error("not read");
+  const { thoughts } = constrained.value;
+  const built = grammarOf(request, { dialect, tokenizer, callsMax: 16, thoughts });
+  if (!built.ok || built.value.ir === undefined) throw new Error("not read");
   const written = tokens.slice(prompt.value.tokens.length).filter((token) => !tokenizer.stopTokens.includes(token));
   const runs = channelRuns(built.value.ir, [...tokenizer.decode(written, { special: false })]);
   let text = "";
+  let reasoning = "";
   const calls: { name: string; arguments: string }[] = [];
   let before = "";
   for (const [channel, part] of runs ?? []) {
     if (channel === "text") text += part;
+    if (channel === "reasoning") reasoning += part;
     const last = calls.at(-1);
     if (channel === "argument_json") {
       const json = part.replaceAll(/"(?:[^"\\]|\\.)*"|True|False|None/g, (word) => python[word] ?? word);
@@ -230,7 +263,7 @@ function readingOf(
       before = "";
     }
   }
-  return { text, calls };
+  return { text, calls, reasoning };
 }
 
 const python: Readonly<Record<string, string>> = { True: "true", False: "false", None: "null" };
