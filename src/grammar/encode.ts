@@ -234,6 +234,11 @@ class RecordWriter {
   text(text: string): void {
     // No character takes more than three bytes for each of its UTF-16 units.
     this.#reserve(text.length * 3);
+    if (this.#ascii(text)) {
+      this.word(this.poolBytes, text.length);
+      this.poolBytes += text.length;
+      return;
+    }
     const { written } = utf8.encodeInto(text, this.pool.subarray(this.poolBytes));
     this.word(this.poolBytes, written);
     this.poolBytes += written;
@@ -250,6 +255,17 @@ class RecordWriter {
     this.pool.set(bytes, this.poolBytes);
     this.word(this.poolBytes, bytes.length);
     this.poolBytes += bytes.length;
+  }
+
+  /** Puts a short text behind the pool, as most are; whether all of it is ASCII. */
+  #ascii(text: string): boolean {
+    if (text.length > 64) return false;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code >= 0x80) return false;
+      this.pool[this.poolBytes + i] = code;
+    }
+    return true;
   }
 
   #reserve(bytes: number): void {

@@ -229,13 +229,32 @@ export function irBuilder(): IrBuilder {
       values[id] = value;
     },
     regex: (regex) => {
-      const key = JSON.stringify(regex);
-      const id = regexIds.get(key) ?? regexes.push(regex) - 1;
+      const key = regexKey(regex);
+      const known = regexIds.get(key);
+      if (known !== undefined) return known;
+      const id = regexes.push(regex) - 1;
       regexIds.set(key, id);
       return id;
     },
     finish: (root) => ({ nodes: allSet(nodes, "node"), values: allSet(values, "value"), regexes, root }),
   };
+}
+
+function regexKey(regex: Regex): string {
+  switch (regex.kind) {
+    case "class":
+      return `[${regex.ranges.join(";")}`;
+    case "concat":
+    case "union":
+    case "intersection":
+      return `${regex.kind}${regex.items.join()}`;
+    case "complement":
+      return `~${regex.item}`;
+    case "repeat":
+      return `*${regex.item},${regex.min},${regex.max}`;
+    default:
+      return regex satisfies never;
+  }
 }
 
 function allSet<T>(list: readonly (T | undefined)[], what: string): readonly T[] {

@@ -29,12 +29,6 @@ export function schemaNamed(json: JsonText): string | undefined {
   return named?.kind === "string" ? named.value : undefined;
 }
 
-/** Whether a keyword that came with `since` and was dropped after `until` is one in this draft. */
-export function knownIn(draft: Draft, since: DraftName, until: DraftName): boolean {
-  if (!draft.declared) return true;
-  return !isBefore(draft, since) && draftNames.indexOf(draft.name) <= draftNames.indexOf(until);
-}
-
 export function isBefore(draft: Draft, name: DraftName): boolean {
   return draftNames.indexOf(draft.name) < draftNames.indexOf(name);
 }

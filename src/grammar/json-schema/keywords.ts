@@ -1,4 +1,4 @@
-import { type Draft, type DraftName, knownIn } from "./draft.ts";
+import { type Draft, type DraftName, draftNames } from "./draft.ts";
 
 /**
  * Every keyword of the drafts and what becomes of it: enforced, or an annotation (it never constrains). Keywords that a draft does not
@@ -168,13 +168,29 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ["contentSchema", { ...from("annotation", "2019-09"), of: "string", holds: "schema" }],
 ]);
 
+const declared = {
+  "draft-04": knownIn("draft-04"),
+  "draft-06": knownIn("draft-06"),
+  "draft-07": knownIn("draft-07"),
+  "2019-09": knownIn("2019-09"),
+  "2020-12": knownIn("2020-12"),
+} as const satisfies Record<DraftName, ReadonlyMap<string, Keyword>>;
+
 /** The keyword of that name, unless this draft does not know it. */
 export function keywordOf(name: string, draft: Draft): Keyword | undefined {
-  const keyword = keywords.get(name);
-  if (keyword === undefined || !knownIn(draft, keyword.since, keyword.until)) return undefined;
-  if (keyword.foreign === true && draft.declared) return undefined;
+  const keyword = draft.declared ? declared[draft.name].get(name) : keywords.get(name);
+  if (keyword === undefined) return undefined;
   const vocabulary = draft.vocabularies === undefined ? undefined : vocabularyOf(name, keyword);
   return vocabulary === undefined || draft.vocabularies?.has(vocabulary) === true ? keyword : undefined;
+}
+
+/** The keywords of a draft that `$schema` names. */
+function knownIn(name: DraftName): ReadonlyMap<string, Keyword> {
+  const at = draftNames.indexOf(name);
+  const known = [...keywords].filter(([, { since, until, foreign }]) => {
+    return foreign !== true && draftNames.indexOf(since) <= at && at <= draftNames.indexOf(until);
+  });
+  return new Map(known);
 }
 
 /** Whether some draft knows the keyword as more than an annotation. */

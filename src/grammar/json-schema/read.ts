@@ -155,7 +155,11 @@ export class SchemaReader {
       const value = fields.get(keyword);
       return value && parts.part(value, keyword);
     };
-    const demands = {
+    const schema = {
+      types: typed.types,
+      whole: typed.whole,
+      plain: typed.plain,
+      finite,
       low: fields.low(),
       high: fields.high(),
       multipleOf: fields.multipleOf(),
@@ -169,15 +173,13 @@ export class SchemaReader {
       object: this.#objectLayer(fields, conjunct, parts),
       names: one("propertyNames"),
       unevaluatedMembers: one("unevaluatedProperties"),
+      texts: this.#textsOf(fields, refuse),
+      required: [...(fields.strings("required") ?? [])],
+      applicators: applicatorsOf(fields, parts),
+      silent: false,
     };
-    const texts = this.#textsOf(fields, refuse);
-    const required = [...(fields.strings("required") ?? [])];
-    const silent =
-      typed.types === everyType &&
-      !typed.whole &&
-      finite.length + required.length + texts.length === 0 &&
-      Object.values(demands).every((demand) => demand === undefined);
-    return { ...typed, ...demands, finite, texts, required, silent, applicators: applicatorsOf(fields, parts) };
+    schema.silent = isSilent(schema);
+    return schema;
   }
 
   #types(fields: Fields, draft: Draft, refuse: Parts["refuse"]): Pick<Schema, "types" | "whole" | "plain"> {
@@ -309,13 +311,25 @@ function containsOf(fields: Fields, draft: Draft, parts: Parts): Contains | unde
   return { item: parts.part(item, "contains"), count, evaluates: !isBefore(draft, "2020-12") };
 }
 
-/** The keywords that the draft knows. */
+/** Whether no keyword of its own constrains a value. */
+function isSilent(schema: Schema): boolean {
+  const { types: left, whole, finite, texts, required } = schema;
+  if (left !== everyType || whole || finite.length + texts.length + required.length > 0) return false;
+  return optional.every((name) => schema[name] === undefined);
+}
+
+const optional = [
+  ...(["low", "high", "multipleOf", "length", "items", "array", "contains", "unique", "unevaluatedItems"] as const),
+  ...(["members", "object", "names", "unevaluatedMembers"] as const),
+];
+
 /** Whether a schema says nothing but a type, as most do. */
 function isTypeOnly(entries: JsonObject["entries"]): boolean {
   for (const name of entries.keys()) if (name !== "type" && speaks(name)) return false;
   return true;
 }
 
+/** The keywords that the draft knows. */
 function knownEntries(entries: JsonObject["entries"], draft: Draft): JsonObject["entries"] {
   for (const name of entries.keys()) {
     if (keywordOf(name, draft) !== undefined) continue;
