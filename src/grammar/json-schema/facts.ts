@@ -18,6 +18,7 @@ export class Facts {
 
   /** Whether it is plain that no value fits all of them. */
   exclude(conjuncts: readonly Conjunct[]): boolean {
+    if (conjuncts.some((one, i) => conjuncts.some((other, j) => j > i && areOpposite(one, other)))) return true;
     const fact = conjuncts.map((conjunct) => this.#of(conjunct, 0)).reduce(both, nothingKnown);
     const { only, languages } = fact;
     if (fact.types === 0) return true;
@@ -59,6 +60,13 @@ export class Facts {
     }
     return fact;
   }
+}
+
+/** Whether one is the other's negation. */
+function areOpposite(one: Conjunct, other: Conjunct): boolean {
+  return (
+    one.negated !== other.negated && one.json === other.json && one.kind === other.kind && one.scope === other.scope
+  );
 }
 
 type Fact = {

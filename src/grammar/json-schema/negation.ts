@@ -66,8 +66,23 @@ function arrayFailures(schema: Schema, pointer: string, reader: SchemaReader): r
 function objectFailures(schema: Schema, reader: SchemaReader): readonly ObjectDemand[] {
   const failing: ObjectDemand[] = [];
   if (schema.members !== undefined) failing.push(...outside(schema.members).map((size) => ({ ...anyObject, size })));
-  if (schema.object !== undefined) failing.push({ ...anyObject, broken: [{ layer: schema.object }] });
   if (schema.names !== undefined) failing.push({ ...anyObject, broken: [{ name: reader.not(schema.names) }] });
-  for (const key of schema.required) failing.push({ ...anyObject, absent: new Set([key]) });
+  const { object, required } = schema;
+  const [name, ...others] = required.filter((key) => object?.declared.has(key));
+  const part = name === undefined || others.length > 0 ? undefined : object?.declared.get(name);
+  for (const key of required) {
+    if (part === undefined || key !== name) failing.push({ ...anyObject, absent: new Set([key]) });
+  }
+  if (object === undefined) return failing;
+  if (name === undefined || part === undefined) return [...failing, { ...anyObject, broken: [{ layer: object }] }];
+  // Absent, or there and wrong: either way it is not there and right, which is one case. More such names would be as many cases, of which
+  // those that are absent are often plainly impossible.
+  failing.push({ ...anyObject, layers: [{ ...silentLayer, declared: new Map([[name, reader.not(part)]]) }] });
+  if (object.declared.size > 1 || object.patterns.length > 0 || object.rest !== undefined) {
+    const declared = new Map(object.declared).set(name, reader.anything);
+    failing.push({ ...anyObject, broken: [{ layer: { ...object, declared } }] });
+  }
   return failing;
 }
+
+const silentLayer = { patterns: [], rest: undefined, closes: false, speaks: false, evaluates: false } as const;

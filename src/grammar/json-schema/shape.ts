@@ -161,15 +161,9 @@ export class Meeting {
         if (of.length > 1 && this.#facts.exclude(of)) return undefined;
       }
     }
-    return {
-      type: "object",
-      size,
-      layers,
-      names: merged(a.names, b.names),
-      required,
-      absent,
-      broken: merged(a.broken, b.broken),
-    };
+    const broken = merged(a.broken, b.broken);
+    if (broken.some((one) => "layer" in one && holds(one.layer, layers))) return undefined;
+    return { type: "object", size, layers, names: merged(a.names, b.names), required, absent, broken };
   }
 
   /** Whether every value of `narrow` is one of `wide`, as far as that is plain. */
@@ -223,6 +217,13 @@ export function lacks({ declared, patterns, rest }: ObjectLayer, keys: ReadonlyS
   if (rest === undefined || patterns.length > 0 || !isNothing(rest)) return false;
   for (const key of keys) if (!declared.has(key)) return true;
   return false;
+}
+
+/** Whether it is plain that what a layer says of keys by name is said by others too, so that no member can fail it. */
+function holds({ declared, patterns, rest }: ObjectLayer, layers: readonly ObjectLayer[]): boolean {
+  if (rest !== undefined || patterns.length > 0) return false;
+  for (const [key, part] of declared) if (!layers.some((layer) => layer.declared.get(key) === part)) return false;
+  return true;
 }
 
 /** The schema `false`. */
