@@ -116,6 +116,19 @@ test("outputs of a folding lexicon are read as its entries", () => {
   expect(nearest("nave")).toEqual(["naïve"]);
 });
 
+test("words that separators are made of are read once in each place, however many ways there are", () => {
+  for (const words of [["-"], [" "], ["-", "--", "a-"]]) {
+    const made = compile(vocabulary, { kind: "lexicon", words });
+    if (!made.ok) throw new Error(made.failure.message);
+    using grammar = made.value;
+    using matcher = grammar.matcher();
+    const [longest] = [...tokensIn(matcher.mask())]
+      .map((token) => decode([token]))
+      .toSorted((a, b) => b.length - a.length);
+    expect(longest?.length).toBeGreaterThan(30);
+  }
+});
+
 test("references lead into the documents that are given, and what is wrong there has their name", () => {
   const schema = { $ref: "urn:colour" };
   const colour = { name: "urn:colour", schema: { enum: ["red"] } };

@@ -187,6 +187,8 @@ pub const grammar = struct {
     pub const graph_bytes = 48 << 20;
     /// Bytes of finished masks among them.
     pub const memo_bytes = 16 << 20;
+    /// Places that a walk through the vocabulary remembers to have been at: more than there are below any node whose tokens are runs of one byte.
+    pub const walk_places = 4096;
     /// Bytes of finished masks whose memory stays for the next ones when they are forgotten.
     pub const memo_spare_bytes = 4 << 20;
     /// Accepted tokens that a matcher of its own can take back: several drafts deep, and few enough that compaction stays cheap.

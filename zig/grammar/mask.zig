@@ -186,9 +186,7 @@ fn addRegex(graph: *Graph, node: *const Node, limit: u32, out: []u32, verifier: 
     var sink: Limited(@TypeOf(verifier)) = .{ .graph = graph, .limit = limit, .out = out, .verifier = verifier };
     const memo = try insideOf(graph, node.a);
     if (limit != unlimited and limit < memo.cost_max +| graph.sets.items[node.parents].cost) {
-        graph.memos.tasks.clearRetainingCapacity();
-        try graph.memos.tasks.append(graph.gpa, .of(node, texts_walk.Task.root));
-        return texts_walk.run(graph, &sink);
+        return texts_walk.findFrom(graph, node, &sink);
     }
     memo.addTo(0, out);
     const after = try graph.afterPart(node.parents);

@@ -182,6 +182,36 @@ test "repeats" {
     try std.testing.expectEqual(false, try fixture.matches("<\n\n\n"));
 }
 
+test "a token that can be read in very many ways is read once in each place" {
+    // Words and what stands between them are the same byte, so that a run of it is cut in a number of ways that doubles with each byte.
+    const nodes = [_]ir.Node{
+        .{ .sequence = &.{ 1, 3, 4, 1 } },
+        .{ .repeat = .{ .item = 2, .min = 0, .max = 4 } },
+        .{ .texts = &.{ "-", " " } },
+        .{ .texts = &.{ "-", "--", "a" } },
+        .{ .repeat = .{ .item = 5, .min = 0, .max = none } },
+        .{ .sequence = &.{ 6, 3 } },
+        .{ .repeat = .{ .item = 2, .min = 1, .max = 4 } },
+    };
+    const dashes: [64]u8 = @splat('-');
+    const run = &dashes;
+    const fixture = try Fixture.create(&.{ run, run ++ "a", run ++ "b" }, .{ .nodes = &nodes, .values = &.{}, .root = 0 });
+    defer fixture.destroy();
+    const matcher = try Matcher.create(gpa, fixture.program, &.{});
+    defer matcher.destroy();
+    var mask: [64]u32 = undefined;
+    const out = mask[0..fixture.vocabulary.words()];
+    for (0..3) |_| {
+        try matcher.mask(out, matcher_room.unlimited);
+        for (0..fixture.vocabulary.count) |token| {
+            const in_mask = out[token >> 5] >> @intCast(token & 31) & 1 != 0;
+            try std.testing.expectEqual(try matcher.allowed(@intCast(token), matcher_room.unlimited), in_mask);
+        }
+        try std.testing.expect(try matcher.accept(fixture.tokenOf(run)));
+    }
+    try std.testing.expect(!try matcher.allowed(fixture.tokenOf(run ++ "b"), matcher_room.unlimited));
+}
+
 /// Segments written as `channel:text`, those of one channel and call joined.
 const Transcript = struct {
     text: std.ArrayList(u8) = .empty,

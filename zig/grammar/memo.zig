@@ -90,6 +90,7 @@ pub const Memos = struct {
     suffixes: std.ArrayList(u32) = .empty,
     tasks: std.ArrayList(texts_walk.Task) = .empty,
     inside: std.ArrayList(texts_walk.Inside) = .empty,
+    passed: texts_walk.Passed = .{},
 
     pub fn create(gpa: Allocator) Memos {
         return .{ .gpa = gpa, .arena = .init(gpa) };
@@ -109,6 +110,7 @@ pub const Memos = struct {
         self.suffixes.deinit(gpa);
         self.tasks.deinit(gpa);
         self.inside.deinit(gpa);
+        self.passed.deinit(gpa);
     }
 
     pub fn clear(self: *Memos) void {
@@ -118,7 +120,7 @@ pub const Memos = struct {
     }
 
     pub fn bytesHeld(self: *const Memos) usize {
-        return self.map.capacity() * (@sizeOf(u64) + @sizeOf(Memo)) + @min(self.bytes, limits.memo_spare_bytes);
+        return self.map.capacity() * (@sizeOf(u64) + @sizeOf(Memo)) + @min(self.bytes, limits.memo_spare_bytes) + std.mem.sliceAsBytes(self.passed.places).len;
     }
 
     /// For what memos hold.

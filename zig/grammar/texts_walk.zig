@@ -2,6 +2,8 @@
 //! walked side by side, without a state for each place: only what comes after them, and what stands beside, takes steps of the graph.
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const stdx = @import("../stdx.zig");
+const limits = @import("../limits.zig").grammar;
 const vocabulary_room = @import("../vocabulary.zig");
 const Trie = vocabulary_room.Trie;
 const json_string = vocabulary_room.json_string;
@@ -35,17 +37,64 @@ pub const Task = union(enum) {
     }
 };
 
+/// The places that one walk has been at. There is room for so many, and one that another has put out is looked at again: that
+/// costs time and changes nothing, and deep below, where it would multiply, few are looked at in between.
+pub const Passed = struct {
+    places: []Place = &.{},
+    /// Places of other walks do not count.
+    walk: u32 = 0,
+
+    const Place = struct { below: u32, state: StateId, spent: u32, walk: u32 };
+
+    fn begin(self: *Passed, gpa: Allocator) error{OutOfMemory}!void {
+        if (self.places.len == 0) self.places = try gpa.alloc(Place, limits.walk_places);
+        if (self.walk == 0) @memset(self.places, .{ .below = 0, .state = 0, .spent = 0, .walk = 0 });
+        self.walk +%= 1;
+        if (self.walk == 0) return self.begin(gpa);
+    }
+
+    pub fn deinit(self: *Passed, gpa: Allocator) void {
+        gpa.free(self.places);
+    }
+
+    /// Whether the walk has been there; from now on it has.
+    fn has(self: *Passed, below: u32, state: StateId, spent: u32) bool {
+        const hash = stdx.hashWords(&.{ below, state, spent }, 0);
+        const place = &self.places[@intCast(hash % limits.walk_places)];
+        const here: Place = .{ .below = below, .state = state, .spent = spent, .walk = self.walk };
+        if (std.meta.eql(place.*, here)) return true;
+        place.* = here;
+        return false;
+    }
+};
+
 /// `sink.found(entry, cost)` for every token after which the output can be finished, with what that costs at most, some of them more than
 /// once; `sink.uncertain(entry)` for those that depend on the text of a key. `spent` is the whitespace of the JSON text that the state is in.
 pub fn find(graph: *Graph, start: StateId, spent: u32, sink: anytype) error{OutOfMemory}!void {
-    const tasks = &graph.memos.tasks;
-    tasks.clearRetainingCapacity();
-    try tasks.append(graph.gpa, .{ .state = .{ .below = Task.root, .state = start, .spent = spent } });
+    try begin(graph);
+    try readOn(graph, Task.root, start, spent);
     return run(graph, sink);
 }
 
-/// The same for what `graph.memos.tasks` holds.
-pub fn run(graph: *Graph, sink: anytype) error{OutOfMemory}!void {
+/// The same for a node in a pattern.
+pub fn findFrom(graph: *Graph, node: *const graph_room.Node, sink: anytype) error{OutOfMemory}!void {
+    try begin(graph);
+    try graph.memos.tasks.append(graph.gpa, .of(node, Task.root));
+    return run(graph, sink);
+}
+
+fn begin(graph: *Graph) error{OutOfMemory}!void {
+    graph.memos.tasks.clearRetainingCapacity();
+    try graph.memos.passed.begin(graph.gpa);
+}
+
+/// Below this node of the trie in this state, unless that was looked at before: what can be read in several ways is read on once.
+fn readOn(graph: *Graph, below: u32, state: StateId, spent: u32) error{OutOfMemory}!void {
+    if (graph.memos.passed.has(below, state, spent)) return;
+    try graph.memos.tasks.append(graph.gpa, .{ .state = .{ .below = below, .state = state, .spent = spent } });
+}
+
+fn run(graph: *Graph, sink: anytype) error{OutOfMemory}!void {
     const tasks = &graph.memos.tasks;
     const trie = &graph.program.vocabulary.trie;
     while (tasks.pop()) |task| switch (task) {
@@ -93,13 +142,13 @@ fn readByte(graph: *Graph, trie: *const Trie, child: u32, state: StateId, spent:
     if (node.entry != none and cost != unreachable_cost) {
         if (graph.states.items[after].rough) try sink.uncertain(node.entry) else try sink.found(node.entry, cost);
     }
-    if (node.next > child + 1) try graph.memos.tasks.append(graph.gpa, .{ .state = .{ .below = child, .state = after, .spent = total } });
+    if (node.next > child + 1) try readOn(graph, child, after, total);
 }
 
 /// Reads on in a state below each of these nodes of the trie.
 pub fn readBelow(graph: *Graph, left: []const u32, state: StateId, sink: anytype) error{OutOfMemory}!void {
     const trie = &graph.program.vocabulary.trie;
-    graph.memos.tasks.clearRetainingCapacity();
+    try begin(graph);
     var live: walk.ByteSet = .empty;
     for (0..256) |byte| if ((try graph.step(state, @intCast(byte))).state != Graph.dead_state) live.set(byte);
     for (left) |node| {
@@ -128,7 +177,7 @@ fn readTexts(graph: *Graph, trie: *const Trie, below: u32, dawg_id: u32, at: u32
         if (dawg.goesOn(edge.target)) try tasks.append(graph.gpa, .{ .texts = .{ .below = child, .dawg = dawg_id, .at = edge.target, .parents = parents } });
         if (!dawg.ends(edge.target)) continue;
         const after = try graph.afterPart(parents);
-        if (after != Graph.dead_state) try tasks.append(graph.gpa, .{ .state = .{ .below = child, .state = after, .spent = 0 } });
+        if (after != Graph.dead_state) try readOn(graph, child, after, 0);
     }
 }
 
@@ -149,7 +198,7 @@ fn readRegex(graph: *Graph, trie: *const Trie, below: u32, pattern: u32, at: jso
         try tasks.append(graph.gpa, .{ .regex = .{ .below = child, .pattern = next.state, .at = next.at, .parents = parents } });
         if (next.at != json_string.State.start or !patterns.accepts(next.state)) continue;
         const after = try graph.afterPart(parents);
-        if (after != Graph.dead_state) try tasks.append(graph.gpa, .{ .state = .{ .below = child, .state = after, .spent = 0 } });
+        if (after != Graph.dead_state) try readOn(graph, child, after, 0);
     }
 }
 
