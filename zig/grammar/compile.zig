@@ -648,7 +648,6 @@ const Compiler = struct {
     }
 
     fn compileObject(self: *Compiler, object: ir.Object, style: ir.Style.Spelling) ir.Error!Case {
-        if (object.counters.len > limits.object_counters) return self.budget.refuse(.limit, "an object counts in more ways than are weighed together", none);
         const keys = try self.scratch.alloc([]const u8, object.properties.len);
         for (keys, object.properties) |*key, property| key.* = property.key;
         const texts = try Texts.create(self.arena, self.gpa, keys, "\":", style, false, &self.speller);
