@@ -565,6 +565,16 @@ describe("schemas that say the same are one value", () => {
   });
 });
 
+test("parts that are told apart by a name each, which may all be there, stay a few cases", () => {
+  const part = (key: string) => ({ properties: { [key]: { type: "string" } }, required: [key] });
+  const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+  const lowered = lower({ type: "object", oneOf: names.map(part) });
+  if ("reason" in lowered) throw new Error("refused");
+  expect(lowered.ir.values[lowered.value]?.cases.length).toBe(names.length);
+  const texts = ['{"a":"x"}', '{"a":"x","b":1}', '{"h":"x","z":[]}', '{"a":"x","b":"x"}', '{"a":1}', "{}"];
+  expect(texts.filter((text) => accepts(lowered, text))).toEqual(texts.slice(0, 3));
+});
+
 test("values report the place they come from", () => {
   const lowered = lower({ properties: { a: { type: "null" } } }, { closed: true, originFirst: 5 });
   if ("reason" in lowered) throw new Error("refused");
