@@ -140,8 +140,8 @@ export const patternCharactersMax = 20_000;
 export const patternDepthMax = 100;
 /** Rounds of a repetition that contains an assertion, which is written out. */
 export const patternRoundsMax = 64;
-/** Derivatives made to see whether a regular language is empty, or which texts it has, before it is taken for a large one: some 20 ms. */
-export const derivativeStepsMax = 20_000;
+/** Derivatives made to see whether a regular language is empty, or which texts it has, before it is taken for a large one: a few milliseconds. */
+export const derivativeStepsMax = 4_000;
 /** Keys of a class of keys that are written out one by one; an object with more members of such a class is not meant. */
 export const classKeysMax = 512;
 /** Digits of a number in a schema when it is written without exponent: what a double can hold, and room beside it. */

@@ -14,9 +14,11 @@ export class Derivatives {
   readonly #partitions = new Map<Language, readonly CodePoints[]>();
   readonly #emptiness = new Map<Language, boolean>();
   readonly #shortest = new Map<Language, string | undefined>();
-  readonly #classes = new Map<Language, ReadonlySet<Language>>();
-  /** By the ids of classes. */
-  readonly #points = new Map<string, readonly number[]>();
+  /** Of the classes that were met, by bit. */
+  readonly #sets: CodePoints[] = [];
+  readonly #classes = new Map<Language, bigint>();
+  /** By the bits of classes. */
+  readonly #points = new Map<bigint, readonly number[]>();
 
   constructor(languages: Languages) {
     this.#languages = languages;
@@ -36,17 +38,20 @@ export class Derivatives {
     if (language.positive || language.nullable) return language === this.#languages.none;
     const known = this.#emptiness.get(language);
     if (known !== undefined) return known;
-    const empty = !this.#hasLikely(language) && this.#isExploredEmpty(language);
+    const empty = this.#explore(language);
     this.#emptiness.set(language, empty);
     return empty;
   }
 
-  #isExploredEmpty(language: Language): boolean {
+  #explore(language: Language): boolean {
     const { none } = this.#languages;
     const seen = new Set([language]);
     const stepsMax = this.steps + derivativeStepsMax;
+    let states = 0;
     for (const state of seen) {
       if (state.nullable || this.steps > stepsMax) return false;
+      // What has nothing in common mostly shows so soon.
+      if (++states === statesBeforeGuess && this.#hasLikely(language)) return false;
       for (const point of this.#pointsOf(state)) {
         const next = this.derive(state, point);
         if (next !== none) seen.add(next);
@@ -103,11 +108,10 @@ export class Derivatives {
 
   /** Code points that stand for all: whatever can be read next, one of them is in the same classes. */
   #pointsOf(language: Language): readonly number[] {
-    const classes = [...this.#classesOf(language)];
-    const key = classes.map(({ id }) => id).join();
-    const known = this.#points.get(key);
+    const bits = this.#classesOf(language);
+    const known = this.#points.get(bits);
     if (known !== undefined) return known;
-    const sets = classes.flatMap((one) => (one.kind === "class" ? [one.points] : []));
+    const sets = this.#sets.filter((_, i) => ((bits >> BigInt(i)) & 1n) === 1n);
     const points = new Map<string, number>();
     // Where a class begins, and where it has ended.
     for (const point of new Set([0, ...sets.flat().flatMap(([first, last]) => [first, pointAfter(last)])])) {
@@ -116,21 +120,22 @@ export class Derivatives {
       if (!points.has(sides)) points.set(sides, point);
     }
     const found = [...points.values()];
-    this.#points.set(key, found);
+    this.#points.set(bits, found);
     return found;
   }
 
-  /** The classes that the first code point may be of. */
-  #classesOf(language: Language): ReadonlySet<Language> {
+  /** The classes that the first code point may be of, as bits. */
+  #classesOf(language: Language): bigint {
     const known = this.#classes.get(language);
     if (known !== undefined) return known;
-    const classes = new Set<Language>();
-    if (language.kind === "class") classes.add(language);
-    for (const part of language.kind === "concat" ? firstOf(language.items) : partsOf(language)) {
-      for (const one of this.#classesOf(part)) classes.add(one);
+    let bits = 0n;
+    if (language.kind === "class") bits = 1n << BigInt(this.#sets.push(language.points) - 1);
+    else {
+      const parts = language.kind === "concat" ? firstOf(language.items) : partsOf(language);
+      for (const part of parts) bits |= this.#classesOf(part);
     }
-    this.#classes.set(language, classes);
-    return classes;
+    this.#classes.set(language, bits);
+    return bits;
   }
 
   /** All texts, in no particular order; undefined where there are more than `countMax`, or the language is too large to be explored. */
@@ -249,6 +254,8 @@ function firstOf(items: readonly Language[]): readonly Language[] {
   return end === -1 ? items : items.slice(0, end + 1);
 }
 
+/** States that are looked at before texts are guessed. */
+const statesBeforeGuess = 4;
 /** Parts of an intersection whose texts are tried, and UTF-16 units of one: what is longer is not found by guessing. */
 const likelyPartsMax = 4;
 const likelyLengthMax = 1024;
