@@ -12,7 +12,7 @@ test("masks of random schemas are what can be completed, token by token in both 
   expect(proof.schemas).toBe(focuses.length);
   // The test has to have tested something: few schemas are refused, and most leave something to write.
   const refused = Object.values(proof.refused).reduce((sum, count) => sum + count, 0);
-  expect(refused).toBeLessThan(0.1 * proof.schemas);
+  expect(refused).toBeLessThan(0.2 * proof.schemas);
   expect(proof.unsatisfiable).toBeLessThan(0.5 * proof.schemas);
   expect(proof.states).toBeGreaterThan(15 * proof.schemas);
 }, 60_000);
