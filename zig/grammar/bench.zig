@@ -7,7 +7,8 @@ const grammar = @import("grammar");
 
 pub fn main(init: std.process.Init) !void {
     const arena = init.arena.allocator();
-    const gpa = init.gpa;
+    // As the library does.
+    const gpa = std.heap.smp_allocator;
     const args = try init.minimal.args.toSlice(arena);
     if (args.len != 2) {
         std.debug.print("usage: bench-grammar PREFIX\n", .{});
