@@ -145,8 +145,6 @@ pub const vocabulary = struct {
     pub const tokens_max = engine.vocabulary_tokens;
     /// Bytes of one token. The longest known has 256; each byte of it is a level of the trie walk.
     pub const token_bytes_max = 4096;
-    /// Kinds of characters for which a vocabulary keeps what its tokens do among them; each takes up to a few hundred kibibytes.
-    pub const runs = 64;
 };
 
 pub const grammar = struct {

@@ -12,7 +12,7 @@ pub const forTest = vocabulary.forTest;
 const leads = @import("vocabulary/leads.zig");
 const trie = @import("vocabulary/trie.zig");
 pub const string_tables = @import("vocabulary/string_tables.zig");
-pub const runs = @import("vocabulary/runs.zig");
+pub const signs = @import("vocabulary/signs.zig");
 pub const json_string = @import("vocabulary/json_string.zig");
 
 test {
@@ -20,6 +20,6 @@ test {
     _ = leads;
     _ = trie;
     _ = string_tables;
-    _ = runs;
+    _ = signs;
     _ = json_string;
 }

@@ -80,6 +80,7 @@ pub const Memos = struct {
     // Scratch of walks, by depth, and of masks.
     frames: std.ArrayList(Frame) = .empty,
     list: std.ArrayList(u32) = .empty,
+    bits: std.ArrayList(u32) = .empty,
     late: std.ArrayList(Late) = .empty,
     verify: std.ArrayList(u32) = .empty,
     groups: std.ArrayList(Group) = .empty,
@@ -101,6 +102,7 @@ pub const Memos = struct {
         self.map.deinit(gpa);
         self.frames.deinit(gpa);
         self.list.deinit(gpa);
+        self.bits.deinit(gpa);
         self.late.deinit(gpa);
         self.verify.deinit(gpa);
         self.groups.deinit(gpa);

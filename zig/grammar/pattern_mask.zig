@@ -2,7 +2,6 @@
 const std = @import("std");
 const words = @import("../stdx.zig").words;
 const vocabulary_room = @import("../vocabulary.zig");
-const Trie = vocabulary_room.Trie;
 const json_string = vocabulary_room.json_string;
 const graph_room = @import("graph.zig");
 const Graph = graph_room.Graph;
@@ -130,26 +129,31 @@ fn memoOf(graph: *Graph, key: Key) Error!*const Memo {
     memos.list.clearRetainingCapacity();
     memos.closings.clearRetainingCapacity();
     var sink: Sink = .{ .graph = graph, .bounded = graph.patterns.of(key.state).bounds != .none };
+    var memo: Memo = .{};
     if (key.of == .pattern_short) {
+        try memos.bits.resize(graph.gpa, vocabulary.words());
+        const bits = memos.bits.items;
+        @memset(bits, 0);
+        sink.bits = bits;
         try pattern_walk.findShort(&graph.patterns, vocabulary, key.state, &sink);
+        const count = words.countOf(bits);
+        if (count <= bits.len / list_share) {
+            var tokens = words.iterate(bits);
+            while (tokens.next()) |token| try memos.list.append(graph.gpa, token);
+        } else memo.bits = try gpa.dupe(u32, bits);
     } else {
         try pattern_walk.findLong(&graph.patterns, vocabulary, key.state, &sink);
     }
-    var memo: Memo = .{ .cost_max = sink.cost_max, .reach_max = sink.reach_max, .shortest_max = sink.shortest_max };
-    if (sink.bits == null and memos.list.items.len > vocabulary.words() / 4) {
-        sink.bits = try gpa.alloc(u32, vocabulary.words());
-        @memset(sink.bits.?, 0);
-    }
-    if (sink.bits) |bits| {
-        for (memos.list.items) |token| words.set(bits, token);
-        memo.bits = bits;
-    } else memo.list = try gpa.dupe(u32, memos.list.items);
+    memo.list = try gpa.dupe(u32, memos.list.items);
     memo.closings = try gpa.dupe(Closing, memos.closings.items);
+    memo.cost_max = sink.cost_max;
+    memo.reach_max = sink.reach_max;
+    memo.shortest_max = sink.shortest_max;
     return memos.put(key, memo);
 }
 
-/// Tokens that finish a character at most.
-const character_tokens = 3;
+/// A set of fewer tokens than one in so many words is kept as a list.
+const list_share = 16;
 
 /// Takes in the tokens that are text in this grammar, with their twins; of many at once, those that the grammar names as well, which are
 /// taken out of every mask in the end.
@@ -160,24 +164,20 @@ const Sink = struct {
     reach_max: u32 = 0,
     shortest_max: u32 = 0,
     last: u32 = Patterns.dead,
-    /// Tokens inside that came as a set.
+    /// What stays inside, where it may be many; without, the list of the graph's memos has it.
     bits: ?[]u32 = null,
 
-    pub fn inside(self: *Sink, tokens: []const u32, set: ?[]const u32, state: u32) Error!void {
-        const graph = self.graph;
-        // A character may be left unfinished.
-        self.cost_max = @max(self.cost_max, graph.patterns.cost(state) +| character_tokens);
+    /// `most` and `shortest`: the highest cost after any of them, and the characters that may have to follow.
+    pub fn inside(self: *Sink, tokens: []const u32, most: u32, shortest: u32) Error!void {
+        self.cost_max = @max(self.cost_max, most);
         if (self.bounded) {
-            const shortest = try graph.patterns.shortest(state, .start);
-            self.shortest_max = @max(self.shortest_max, shortest +| 1);
-            self.reach_max = @max(self.reach_max, shortest +| short_bytes +| 1);
+            self.shortest_max = @max(self.shortest_max, shortest);
+            self.reach_max = @max(self.reach_max, shortest +| short_bytes);
         }
-        const bits = set orelse return graph.memos.list.appendSlice(graph.gpa, tokens);
-        if (self.bits) |known| return words.orInto(known, bits);
-        self.bits = try graph.memos.allocator().dupe(u32, bits);
+        words.orInto(self.bits.?, tokens);
     }
 
-    pub fn reach(self: *Sink, node: *const Trie.Node, state: u32, at: json_string.State, characters: u16) Error!void {
+    pub fn reach(self: *Sink, token: u32, state: u32, at: json_string.State, characters: u16) Error!void {
         const patterns = &self.graph.patterns;
         const between = at == json_string.State.start;
         if (!between or state != self.last) {
@@ -192,21 +192,16 @@ const Sink = struct {
             self.shortest_max = @max(self.shortest_max, shortest);
             self.reach_max = @max(self.reach_max, shortest +| characters);
         }
-        var token = node.entry;
-        while (token != none) : (token = self.graph.program.vocabulary.twins[token]) {
-            if (!self.graph.program.isNamed(token)) try self.graph.memos.list.append(self.graph.gpa, token);
-        }
+        if (self.graph.program.isNamed(token)) return;
+        if (self.bits) |bits| words.set(bits, token) else try self.graph.memos.list.append(self.graph.gpa, token);
     }
 
-    pub fn close(self: *Sink, node: *const Trie.Node, characters: u16) Error!void {
+    pub fn close(self: *Sink, token: u32, characters: u16) Error!void {
         self.reach_max = @max(self.reach_max, characters);
-        var token = node.entry;
-        while (token != none) : (token = self.graph.program.vocabulary.twins[token]) {
-            if (self.graph.program.isNamed(token)) continue;
-            const suffix = self.graph.program.vocabulary.string_tables.suffix_of[token];
-            // Of the strings that a pattern reads, all are spelled as some free string is.
-            std.debug.assert(suffix != none);
-            try self.graph.memos.closings.append(self.graph.gpa, .{ .token = token, .suffix = suffix });
-        }
+        if (self.graph.program.isNamed(token)) return;
+        const suffix = self.graph.program.vocabulary.string_tables.suffix_of[token];
+        // Of the strings that a pattern reads, all are spelled as some free string is.
+        std.debug.assert(suffix != none);
+        try self.graph.memos.closings.append(self.graph.gpa, .{ .token = token, .suffix = suffix });
     }
 };

@@ -1,118 +1,213 @@
-//! Which tokens a pattern reads: down a trie as in walk.zig, but by the pattern's states alone, so that what is found holds wherever the
-//! pattern stands. Short tokens and long ones are found apart: for the short ones, a counter that is far from its end has none, and
-//! one walk serves all its values; and where a state goes on by itself, most tokens are known from the vocabulary.
+//! Which tokens a pattern in a JSON string reads, by the pattern's states alone, so that what is found holds wherever the pattern stands.
+//! Short tokens and long ones are found apart: for the short ones, a counter that is far from its end has none, and what is found serves all
+//! its values. Short tokens are taken as sets of the characters they consist of (`pattern_reach.zig`); only those on whose characters the
+//! pattern may come to an end are read one by one.
 const std = @import("std");
+const stdx = @import("../stdx.zig");
+const words = stdx.words;
 const vocabulary_room = @import("../vocabulary.zig");
 const Vocabulary = vocabulary_room.Vocabulary;
 const Trie = vocabulary_room.Trie;
 const json_string = vocabulary_room.json_string;
-const no_class = @import("alphabet.zig").no_class;
+const signs_room = vocabulary_room.signs;
+const pattern_reach = @import("pattern_reach.zig");
+const Within = pattern_reach.Within;
 const Patterns = @import("patterns.zig").Patterns;
 
 const none: u32 = 0xffffffff;
-
-/// Characters from which on it pays to look a run up.
-const run_characters_min = 8;
+const Error = error{OutOfMemory};
 
 pub const Frame = struct {
     state: u32,
     /// Where its states after each class are, or `none`.
-    row: u32,
+    row: u32 = none,
     at: json_string.State = .start,
     /// Characters read, or more.
     characters: u16 = 0,
 };
 
-/// Tokens of more than `short_bytes` bytes. `sink.reach(node, state, at, characters)` for each that stays inside;
-/// `sink.close(node, characters)` for each that closes the string where it may end.
-pub fn findLong(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, sink: anytype) error{OutOfMemory}!void {
+/// Scratch of one graph's patterns.
+pub const Scratch = struct {
+    /// By depth.
+    frames: std.ArrayList(Frame) = .empty,
+    /// Sets of tokens, one after the other: those that are read one by one, and two of a group.
+    sets: std.ArrayList(u32) = .empty,
+    reaches: pattern_reach.Scratch = .{},
+
+    pub fn deinit(self: *Scratch, gpa: std.mem.Allocator) void {
+        self.frames.deinit(gpa);
+        self.sets.deinit(gpa);
+        self.reaches.deinit(gpa);
+    }
+};
+
+/// Tokens of more than `short_bytes` bytes. `sink.reach(token, state, at, characters)` for each that stays inside;
+/// `sink.close(token, characters)` for each that closes the string where it may end.
+pub fn findLong(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, sink: anytype) Error!void {
     const trie = &vocabulary.string_tables.long_tokens;
-    try patterns.frames.resize(patterns.gpa, @max(trie.depth_max, vocabulary.trie.depth_max) + 1);
-    patterns.frames.items[0] = .{ .state = start, .row = none };
-    try walk(patterns, trie, 0, @intCast(trie.nodes.len), none, sink);
+    try patterns.scratch.frames.resize(patterns.gpa, trie.depth_max + 1);
+    patterns.scratch.frames.items[0] = .{ .state = start };
+    try walk(patterns, vocabulary, trie, 0, @intCast(trie.nodes.len), none, sink);
 }
 
-/// The other tokens. `sink.inside(tokens, bits, state)` for many that stay inside at once, and lead to a state: as a list, or as a set.
-pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, sink: anytype) error{OutOfMemory}!void {
-    const trie = &vocabulary.trie;
-    const bytes_max = vocabulary_room.string_tables.short_bytes;
-    try patterns.frames.resize(patterns.gpa, @max(trie.depth_max, vocabulary.string_tables.long_tokens.depth_max) + 1);
-    var done: std.bit_set.Static(256) = .empty;
-    for (' '..0x7f) |byte| {
-        if (done.isSet(byte) or byte == '"' or byte == '\\') continue;
-        const state = try patterns.after(start, patterns.of(start).alphabet.ascii[byte]);
-        if (state == Patterns.dead) continue;
-        const kind = try kindOf(patterns, state);
-        if (kind.ascii.count() < run_characters_min) continue;
-        const run = try vocabulary.runOf(kind) orelse continue;
-        try readRun(patterns, trie, start, state, run, &done, bytes_max, sink);
+/// The other tokens. `sink.inside(tokens, reach)` for many that stay inside at once, as a set.
+pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, sink: anytype) Error!void {
+    const signs = &vocabulary.signs;
+    const count = vocabulary.words();
+    try patterns.scratch.sets.resize(patterns.gpa, 3 * count);
+    const sets = patterns.scratch.sets.items;
+    const single = sets[0..count];
+    @memset(single, 0);
+    if (patterns.accepts(start)) {
+        var tokens = words.iterate(signs.first['"']);
+        while (tokens.next()) |token| try sink.close(token, 0);
     }
-    patterns.frames.items[0] = .{ .state = start, .row = none };
-    for (trie.first, 0..) |node, byte| if (node != none and !done.isSet(byte)) {
-        try walk(patterns, trie, node, trie.nodes[node].next, bytes_max, sink);
-    };
-}
-
-/// The characters on which a state stays the same.
-fn kindOf(patterns: *Patterns, state: u32) error{OutOfMemory}!Kind {
-    const alphabet = patterns.of(state).alphabet;
-    var kind: Kind = .{};
-    for (' '..0x7f) |byte| {
-        if (byte == '"' or byte == '\\') continue;
-        if (try patterns.after(state, alphabet.ascii[byte]) == state) kind.ascii.set(byte);
-    }
-    kind.beyond = try staysBeyond(patterns, state, state);
-    return kind;
-}
-
-const Kind = vocabulary_room.runs.Kind;
-const Run = vocabulary_room.runs.Run;
-
-/// Whether every character beyond ASCII leads from one state to another.
-fn staysBeyond(patterns: *Patterns, from: u32, to: u32) error{OutOfMemory}!bool {
-    for (patterns.of(from).alphabet.segments) |segment| {
-        if (segment.first < 0x80 or segment.class == no_class) continue;
-        if (try patterns.after(from, segment.class) != to) return false;
-    }
-    return true;
-}
-
-/// Tokens whose first character leads to a state that stays where it is on a run's characters.
-fn readRun(patterns: *Patterns, trie: *const Trie, start: u32, state: u32, run: *const Run, done: *std.bit_set.Static(256), bytes_max: u32, sink: anytype) error{OutOfMemory}!void {
-    const alphabet = patterns.of(start).alphabet;
-    var first: std.bit_set.Static(256) = .empty;
-    var all = true;
-    for (' '..0x7f) |byte| if (run.kind.ascii.isSet(byte)) {
-        if (try patterns.after(start, alphabet.ascii[byte]) == state) first.set(byte) else all = false;
-    };
-    if (run.kind.beyond and try staysBeyond(patterns, start, state)) {
-        first.setRangeValue(.{ .start = 0x80, .end = 0x100 }, true);
-    } else if (run.kind.beyond) all = false;
-    if (all) try sink.inside(run.inside, run.bits, state);
-    // Exits that the state reads, found without reading.
-    var live: std.bit_set.Static(256) = .empty;
-    for (' '..0x7f) |byte| if (try patterns.after(state, alphabet.ascii[byte]) != Patterns.dead) live.set(byte);
-    live.setRangeValue(.{ .start = 0x7f, .end = 0x100 }, true);
-    live.set('\\');
-    live.setValue('"', patterns.accepts(state));
-    var bytes = first.iterator(.{});
-    while (bytes.next()) |byte| {
-        done.set(byte);
-        if (!all) {
-            const tokens = run.inside[run.inside_first[byte]..run.inside_first[byte + 1]];
-            if (tokens.len > 0) try sink.inside(tokens, null, state);
+    const classes = try pattern_reach.classesOf(patterns, start);
+    if (patterns.of(start).escapes) try walkBehind(patterns, vocabulary, start, '\\', sink);
+    var done: signs_room.Set = .empty;
+    var live: signs_room.Set = .empty;
+    for (0..classes.len) |index| {
+        const next = try patterns.after(start, @intCast(index));
+        if (next == Patterns.dead) continue;
+        live.setUnion(classes[index]);
+        const first = (try pattern_reach.leading(patterns, start, next)).differenceWith(done);
+        // What characters of one sign do that lead to several states is found token by token.
+        for ([_]signs_room.Sign{ signs_room.latin, signs_room.beyond }) |sign| {
+            if (classes[index].isSet(sign) and !first.isSet(sign) and !done.isSet(sign)) orSet(single, signs.first[sign]);
         }
-        for (run.exits[run.exits_first[byte]..run.exits_first[byte + 1]]) |exit| if (live.isSet(exit.byte)) {
-            const depth = trie.nodes[exit.node].depth;
-            patterns.frames.items[depth - 1] = .{ .state = state, .row = none, .characters = depth - 1 };
-            try walk(patterns, trie, exit.node, trie.nodes[exit.node].next, bytes_max, sink);
-        };
+        if (first.eql(.empty)) continue;
+        done.setUnion(first);
+        const reach = try pattern_reach.of(patterns, try patterns.unbounded(next), signs.weights);
+        if (reach.kind.count() < kind_min) {
+            var begins = first.iterator(.{});
+            while (begins.next()) |sign| {
+                if (sign < 0x80) try walkBehind(patterns, vocabulary, start, @intCast(sign), sink) else orSet(single, signs.first[sign]);
+            }
+            continue;
+        }
+        const sought: Sought = .{ .first = first, .reach = &reach, .start = start };
+        try sought.find(patterns, vocabulary, single, sets[count..][0..count], sets[2 * count ..][0..count], sink);
     }
+    for ([_]signs_room.Sign{ signs_room.space, signs_room.broken }) |sign| if (live.isSet(sign)) orSet(single, signs.first[sign]);
+    var tokens = words.iterate(single);
+    while (tokens.next()) |token| try readToken(patterns, vocabulary, start, token, sink);
+}
+
+/// Of fewer characters there are few tokens, and a walk finds them sooner.
+const kind_min = 8;
+
+/// Tokens whose first characters all lead to one state.
+const Sought = struct {
+    first: signs_room.Set,
+    /// Of that state.
+    reach: *const pattern_reach.Reach,
+    start: u32,
+
+    /// Adds what is left to be read to `single`; the other two are scratch.
+    fn find(self: *const Sought, patterns: *Patterns, vocabulary: *const Vocabulary, single: []u32, inside: []u32, rest: []u32, sink: anytype) Error!void {
+        const signs = &vocabulary.signs;
+        const reach = self.reach;
+        begin(signs, self.first, rest);
+        @memcpy(inside, rest);
+        words.without(inside, signs.outside);
+        for (signs.later, 0..) |set, sign| {
+            if (set.len > 0 and signs_room.isInside(@intCast(sign)) and !reach.kind.isSet(sign)) words.without(inside, set);
+        }
+        words.without(rest, inside);
+        words.without(rest, signs.closing);
+        // What leaves the kind of characters where the pattern goes on.
+        var exits = reach.exits.iterator(.{});
+        while (exits.next()) |sign| if (signs.later[sign].len > 0) words.orAnd(single, signs.later[sign], rest);
+        const longest: u32 = @intCast(signs.at_most.len - 1);
+        if (reach.characters < longest - 1) words.orWithout(single, rest, signs.at_most[reach.characters + 1]);
+        // What is longer than was looked at, or may be too long for the bounds of the whole text.
+        const within: Within = .of(patterns, self.start, @min(reach.characters +| 1, longest));
+        if (within.sure < longest) {
+            @memcpy(rest, inside);
+            words.andInto(inside, signs.at_most[within.sure]);
+            words.without(rest, inside);
+            words.orAnd(single, rest, signs.at_most[if (reach.characters < longest - 1) longest else within.possible]);
+        }
+        try sink.inside(inside, within.cost, reach.shortest);
+        const counted = patterns.states.items[self.start].count != none;
+        for (signs.quoted) |*item| {
+            if (!self.first.isSet(item.first)) continue;
+            const fits = item.characters - 1 <= reach.characters and item.later.subsetOf(reach.kind);
+            if (fits and !reach.exits.isSet('"')) continue;
+            if (fits and reach.accepts and !counted) {
+                try sink.close(item.token, item.characters);
+            } else if (fits or item.characters - 1 > reach.characters or !item.later.intersectWith(reach.exits).eql(.empty)) {
+                try readToken(patterns, vocabulary, self.start, item.token, sink);
+            }
+        }
+    }
+};
+
+/// Tokens that begin with some characters.
+fn begin(signs: *const signs_room.Signs, first: signs_room.Set, out: []u32) void {
+    const most = first.count() > signs_room.count / 2;
+    if (most) @memcpy(out, signs.begun) else @memset(out, 0);
+    for (signs.first, 0..) |set, sign| {
+        if (set.len == 0 or !signs_room.isInside(@intCast(sign)) or first.isSet(sign) == most) continue;
+        if (most) words.without(out, set) else words.orInto(out, set);
+    }
+}
+
+fn orSet(target: []u32, set: []const u32) void {
+    if (set.len > 0) words.orInto(target, set);
+}
+
+/// Tokens that begin with a byte.
+fn walkBehind(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, byte: u8, sink: anytype) Error!void {
+    const trie = &vocabulary.trie;
+    const node = trie.first[byte];
+    if (node == none) return;
+    try patterns.scratch.frames.resize(patterns.gpa, trie.depth_max + 1);
+    patterns.scratch.frames.items[0] = .{ .state = start };
+    try walk(patterns, vocabulary, trie, node, trie.nodes[node].next, vocabulary_room.string_tables.short_bytes, sink);
+}
+
+fn readToken(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, token: u32, sink: anytype) Error!void {
+    var frame: Frame = .{ .state = start };
+    for (vocabulary.text(token)) |byte| switch (try readByte(patterns, &frame, byte)) {
+        .dead => return,
+        .close => {
+            if (patterns.accepts(frame.state)) try sink.close(token, frame.characters);
+            return;
+        },
+        .inside => |next| frame = next,
+    };
+    try sink.reach(token, frame.state, frame.at, frame.characters);
+}
+
+const Read = union(enum) { dead, close, inside: Frame };
+
+inline fn readByte(patterns: *Patterns, from: *Frame, byte: u8) Error!Read {
+    if (from.at == json_string.State.start and byte >= 0x20 and byte < 0x80 and byte != '"' and byte != '\\') {
+        if (from.row == none) from.row = try patterns.rowOf(from.state);
+        const class = patterns.of(from.state).alphabet.ascii[byte];
+        var next = patterns.rows.items[from.row + class];
+        if (next == Patterns.unknown) next = try patterns.after(from.state, class);
+        return if (next == Patterns.dead) .dead else .{ .inside = .{
+            .state = next,
+            .row = if (next == from.state) from.row else none,
+            .characters = from.characters + 1,
+        } };
+    }
+    return switch (try patterns.read(from.state, from.at, byte)) {
+        .dead => .dead,
+        .close => .close,
+        .inside => |next| .{ .inside = .{
+            .state = next.state,
+            .at = next.at,
+            .characters = from.characters + @intFromBool(next.at == json_string.State.start),
+        } },
+    };
 }
 
 /// Nodes of a trie whose parents' frames are known. Entries longer than `bytes_max` are left out.
-fn walk(patterns: *Patterns, trie: *const Trie, first: u32, end: u32, bytes_max: u32, sink: anytype) error{OutOfMemory}!void {
-    const frames = patterns.frames.items;
+fn walk(patterns: *Patterns, vocabulary: *const Vocabulary, trie: *const Trie, first: u32, end: u32, bytes_max: u32, sink: anytype) Error!void {
+    const frames = patterns.scratch.frames.items;
     const nodes = trie.nodes;
     var at = first;
     while (at < end) {
@@ -122,33 +217,22 @@ fn walk(patterns: *Patterns, trie: *const Trie, first: u32, end: u32, bytes_max:
             continue;
         }
         const parent = &frames[node.depth - 1];
-        const byte = node.byte;
-        var frame: Frame = .{ .state = Patterns.dead, .row = none, .characters = parent.characters };
-        if (parent.at == json_string.State.start and byte >= 0x20 and byte < 0x80 and byte != '"' and byte != '\\') {
-            if (parent.row == none) parent.row = try patterns.rowOf(parent.state);
-            const class = patterns.of(parent.state).alphabet.ascii[byte];
-            frame.state = patterns.rows.items[parent.row + class];
-            if (frame.state == Patterns.unknown) frame.state = try patterns.after(parent.state, class);
-            frame.characters += 1;
-        } else switch (try patterns.read(parent.state, parent.at, byte)) {
-            .dead => {},
-            .close => if (patterns.accepts(parent.state)) {
-                for (nodes[at..node.next]) |*below| {
-                    if (below.entry != none and below.depth <= bytes_max) try sink.close(below, parent.characters);
-                }
+        switch (try readByte(patterns, parent, node.byte)) {
+            .dead => at = node.next,
+            .close => {
+                if (patterns.accepts(parent.state)) for (nodes[at..node.next]) |*below| {
+                    if (below.depth > bytes_max) continue;
+                    var token = below.entry;
+                    while (token != none) : (token = vocabulary.twins[token]) try sink.close(token, parent.characters);
+                };
+                at = node.next;
             },
-            .inside => |next| {
-                frame.state = next.state;
-                frame.at = next.at;
-                frame.characters += @intFromBool(next.at == json_string.State.start);
+            .inside => |frame| {
+                frames[node.depth] = frame;
+                var token = node.entry;
+                while (token != none) : (token = vocabulary.twins[token]) try sink.reach(token, frame.state, frame.at, frame.characters);
+                at += 1;
             },
         }
-        if (frame.state == Patterns.dead) {
-            at = node.next;
-            continue;
-        }
-        if (node.entry != none) try sink.reach(node, frame.state, frame.at, frame.characters);
-        frames[node.depth] = frame;
-        at += 1;
     }
 }

@@ -22,7 +22,7 @@ const alphabet_room = @import("alphabet.zig");
 const pattern_room = @import("pattern.zig");
 const Pattern = pattern_room.Pattern;
 const Terms = @import("terms.zig").Terms;
-const Frame = @import("pattern_walk.zig").Frame;
+const Scratch = @import("pattern_walk.zig").Scratch;
 
 const none = ir.none;
 const unreachable_cost = spelling.unreachable_cost;
@@ -58,8 +58,7 @@ pub const Patterns = struct {
     table: stdx.IdTable = .{},
     /// (patterns) terms without counters that are far from their end, by the terms with them.
     loosened: []std.AutoHashMapUnmanaged(u32, u32) = &.{},
-    /// Scratch of walks, by depth.
-    frames: std.ArrayList(Frame) = .empty,
+    scratch: Scratch = .{},
 
     pub const dead: u32 = 0;
     /// Of a row's entry that has not been asked for.
@@ -81,7 +80,7 @@ pub const Patterns = struct {
         for (self.loosened) |*map| map.deinit(self.gpa);
         self.gpa.free(self.loosened);
         self.gpa.free(self.terms);
-        self.frames.deinit(self.gpa);
+        self.scratch.deinit(self.gpa);
         self.states.deinit(self.gpa);
         self.rows.deinit(self.gpa);
         self.table.deinit(self.gpa);
@@ -173,6 +172,21 @@ pub const Patterns = struct {
         }
         self.states.items[state].view = view;
         return view;
+    }
+
+    /// The state as if the whole text had no bounds.
+    pub fn unbounded(self: *Patterns, state: u32) Error!u32 {
+        const known = self.states.items[state];
+        return if (known.count == none) state else self.intern(known.pattern, known.term, none);
+    }
+
+    /// Tokens that finish a text as if this unbounded state were reached some characters after another one; null if nothing keeps the bounds.
+    pub fn costAfter(self: *const Patterns, from: u32, characters: u32, state: u32) ?u32 {
+        const known = self.states.items[from];
+        if (known.count == none) return self.cost(state);
+        const pattern = &self.patterns[known.pattern];
+        const nearest = pattern.nearest(&self.terms[known.pattern].?, self.states.items[state].term, known.count +| characters) orelse return null;
+        return @max(self.cost(state), spelling.times(nearest, pattern.unit));
     }
 
     fn loosen(self: *Patterns, pattern: u32, of_term: u32) Error!u32 {

@@ -5,8 +5,7 @@ const limits = @import("../limits.zig").vocabulary;
 const trie = @import("trie.zig");
 const string_tables_room = @import("string_tables.zig");
 const StringTables = string_tables_room.StringTables;
-const runs_room = @import("runs.zig");
-const Runs = runs_room.Runs;
+const Signs = @import("signs.zig").Signs;
 const Leads = @import("leads.zig").Leads;
 
 /// The same numbers as `tokenKinds` in src/tokenizer/tokenizer.ts.
@@ -37,8 +36,7 @@ pub const Vocabulary = struct {
     /// Tokens that are one byte, for each byte.
     singles: [256]u16,
     string_tables: StringTables,
-    /// Grows, under its own lock.
-    runs: *Runs,
+    signs: Signs,
     leads: Leads,
     /// (words) tokens of kind `control`.
     control: []const u32,
@@ -94,10 +92,10 @@ pub const Vocabulary = struct {
         const token_trie = try trie.Trie.create(arena, strings, texts[0..text_count], twins, true);
         const string_tables = try StringTables.create(arena, gpa, strings, texts[0..text_count], word_count);
         const leads = try Leads.create(arena, gpa, strings, texts[0..text_count], &string_tables.finish_cost);
-        const runs = try Runs.create(gpa);
+        const signs: Signs = try .create(arena, strings, texts[0..text_count], word_count, string_tables_room.short_bytes);
         self.* = .{
             .arena = arena_state.state,
-            .runs = runs,
+            .signs = signs,
             .count = @intCast(kinds.len),
             .strings = strings,
             .kinds = own_kinds,
@@ -115,24 +113,12 @@ pub const Vocabulary = struct {
 
     pub fn destroy(self: *Vocabulary, gpa: Allocator) void {
         while (self.spares.take()) |spare| spare.destroy(spare.item);
-        self.runs.destroy(gpa);
         self.arena.promote(gpa).deinit();
         gpa.destroy(self);
     }
 
     pub fn text(self: *const Vocabulary, token: u32) []const u8 {
         return self.strings.get(token);
-    }
-
-    /// What the short tokens do among characters of one kind; null when too many kinds are kept already.
-    pub fn runOf(self: *const Vocabulary, kind: runs_room.Kind) error{OutOfMemory}!?*const runs_room.Run {
-        return self.runs.of(.{
-            .trie = &self.trie,
-            .twins = self.twins,
-            .words = self.words(),
-            .bytes_max = string_tables_room.short_bytes,
-            .finish_cost = &self.string_tables.finish_cost,
-        }, kind);
     }
 
     /// u32 words of one mask.

@@ -1,0 +1,219 @@
+//! What a pattern's state does on many characters: a kind of characters on which the pattern stays alive, whatever order they come in, and
+//! those on which it may leave that kind.
+const std = @import("std");
+const signs = @import("../vocabulary.zig").signs;
+const no_class = @import("alphabet.zig").no_class;
+const Patterns = @import("patterns.zig").Patterns;
+
+const none: u32 = 0xffffffff;
+const Error = error{OutOfMemory};
+
+pub const Reach = struct {
+    /// After a text of these, of at most `characters`, the pattern is alive.
+    kind: signs.Set,
+    /// `none`: after a text of any length.
+    characters: u32,
+    /// What else may be read after such a text: what leaves the kind and is read, an escape, or the closing quote.
+    exits: signs.Set,
+    /// The text may end after any of them, if it has no bounds.
+    accepts: bool,
+    /// Characters that may have to follow such a text.
+    shortest: u32,
+};
+
+/// The signs that characters of one class of a pattern's alphabet have.
+pub const Class = signs.Set;
+
+/// A state that was reached, and a class of characters that led to it from another one.
+const State = struct { id: u32, class: u16, from: u32 };
+
+pub const Scratch = struct {
+    states: std.ArrayList(State) = .empty,
+    classes: std.ArrayList(Class) = .empty,
+    /// The pattern that they are of.
+    pattern: u32 = 0xffffffff,
+
+    pub fn deinit(self: *Scratch, gpa: std.mem.Allocator) void {
+        self.states.deinit(gpa);
+        self.classes.deinit(gpa);
+    }
+};
+
+/// Where there are more states, or so many steps were made, what lies beyond is not followed.
+const states_max = 32;
+const steps_max = 600;
+
+/// (class_count) of the alphabet of a state's pattern; valid until another pattern's are asked for.
+pub fn classesOf(patterns: *Patterns, state: u32) Error![]const Class {
+    const scratch = &patterns.scratch.reaches;
+    const pattern = patterns.states.items[state].pattern;
+    if (scratch.pattern == pattern) return scratch.classes.items;
+    const alphabet = patterns.of(state).alphabet;
+    scratch.pattern = 0xffffffff;
+    scratch.classes.clearRetainingCapacity();
+    try scratch.classes.appendNTimes(patterns.gpa, .empty, alphabet.class_count);
+    const classes = scratch.classes.items;
+    for (alphabet.segments, 0..) |segment, index| {
+        if (segment.class == no_class) continue;
+        signs.addRange(&classes[segment.class], segment.first, if (index + 1 < alphabet.segments.len) alphabet.segments[index + 1].first else 0x110000);
+    }
+    scratch.pattern = pattern;
+    return classes;
+}
+
+/// The signs all of whose characters lead from one state to another, of those that stand for themselves in a JSON string.
+pub fn leading(patterns: *Patterns, from: u32, to: u32) Error!signs.Set {
+    var some: signs.Set = .empty;
+    var other: signs.Set = .empty;
+    for (try classesOf(patterns, from), 0..) |class, index| {
+        if (try patterns.after(from, @intCast(index)) == to) some.setUnion(class) else other.setUnion(class);
+    }
+    return some.differenceWith(other).intersectWith(inside);
+}
+
+/// What never stands for itself in a JSON string.
+const unspelled = found: {
+    var set: signs.Set = .empty;
+    for (0..0x80) |sign| set.setValue(sign, !signs.isInside(sign));
+    break :found set;
+};
+
+const inside = found: {
+    var set: signs.Set = .empty;
+    for (0..signs.count) |sign| set.setValue(sign, signs.isInside(sign));
+    break :found set;
+};
+
+/// For a state whose text has no bounds; see `Patterns.unbounded`. `weights`: how many tokens each sign matters to.
+pub fn of(patterns: *Patterns, start: u32, weights: *const [signs.count]u32) Error!Reach {
+    const classes = try classesOf(patterns, start);
+    var kind: signs.Set = inside;
+    _ = try keepAlive(patterns, classes, start, &kind);
+    const states = &patterns.scratch.reaches.states;
+    var steps: usize = 0;
+    const characters = while (true) {
+        states.clearRetainingCapacity();
+        try states.append(patterns.gpa, .{ .id = start, .class = no_class, .from = 0 });
+        const found = try spread(patterns, classes, weights, &kind, &steps);
+        if (found != .narrower) break found.after;
+    };
+    var reach: Reach = .{ .kind = kind, .characters = characters, .exits = .empty, .accepts = true, .shortest = 0 };
+    var read: signs.Set = .empty;
+    for (states.items) |known| {
+        const state = known.id;
+        reach.shortest = @max(reach.shortest, try patterns.shortest(state, .start));
+        if (patterns.accepts(state)) reach.exits.set('"') else reach.accepts = false;
+        if (patterns.of(state).escapes) reach.exits.set('\\');
+        for (classes, 0..) |class, index| {
+            if (try patterns.after(state, @intCast(index)) != Patterns.dead) read.setUnion(class);
+        }
+    }
+    reach.exits.setUnion(read.differenceWith(unspelled));
+    reach.exits = reach.exits.differenceWith(kind);
+    return reach;
+}
+
+/// How long texts from a state on may be that lead to the states just reached.
+pub const Within = struct {
+    /// Up to so many characters, whichever of the states it is.
+    sure: u32,
+    /// Up to so many, if it is the right one.
+    possible: u32,
+    /// The highest of the costs after what is sure.
+    cost: u32,
+
+    pub fn of(patterns: *const Patterns, from: u32, characters_max: u32) Within {
+        var self: Within = .{ .sure = 0, .possible = 0, .cost = 0 };
+        var all = true;
+        for (1..characters_max + 1) |characters| {
+            var cost: u32 = 0;
+            for (patterns.scratch.reaches.states.items) |state| {
+                if (patterns.costAfter(from, @intCast(characters), state.id)) |own| {
+                    cost = @max(cost, own);
+                    self.possible = @intCast(characters);
+                } else all = false;
+            }
+            if (!all) continue;
+            self.sure = @intCast(characters);
+            self.cost = @max(self.cost, cost);
+            // Nothing is counted.
+            if (patterns.states.items[from].count == none) return .{ .sure = characters_max, .possible = characters_max, .cost = cost };
+        }
+        return self;
+    }
+};
+
+const Spread = union(enum) {
+    /// The kind was made smaller.
+    narrower,
+    /// After so many characters there may be other states, or none.
+    after: u32,
+};
+
+/// Adds the states after characters of the kind, character by character.
+fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.count]u32, kind: *signs.Set, steps: *usize) Error!Spread {
+    const states = &patterns.scratch.reaches.states;
+    var begin: usize = 0;
+    var characters: u32 = 0;
+    while (begin < states.items.len) : (characters += 1) {
+        const end = states.items.len;
+        if (characters > 0) for (states.items[begin..end]) |state| {
+            var less = kind.*;
+            if (try keepAlive(patterns, classes, state.id, &less)) continue;
+            // Without the characters that it does not read, or without some that lead to it, or the whole kind for shorter texts.
+            var way = state;
+            while (way.class != no_class) : (way = states.items[way.from]) {
+                const avoided = kind.differenceWith(classes[way.class]);
+                if (weigh(weights, avoided) > weigh(weights, less)) less = avoided;
+            }
+            if (4 * less.count() < 3 * kind.count()) return .{ .after = characters };
+            kind.* = less;
+            return .narrower;
+        };
+        for (begin..end) |at| {
+            steps.* += classes.len;
+            for (classes, 0..) |*class, index| {
+                if (!touches(class, kind)) continue;
+                const next = try patterns.after(states.items[at].id, @intCast(index));
+                const known = for (states.items) |state| {
+                    if (state.id == next) break true;
+                } else false;
+                if (known) continue;
+                if (states.items.len == states_max or steps.* > steps_max) return .{ .after = characters };
+                try states.append(patterns.gpa, .{ .id = next, .class = @intCast(index), .from = @intCast(at) });
+            }
+        }
+        begin = end;
+    }
+    return .{ .after = none };
+}
+
+/// Takes what a state does not read out of a kind; whether that was nothing.
+fn keepAlive(patterns: *Patterns, classes: []const Class, state: u32, kind: *signs.Set) Error!bool {
+    var all = true;
+    for (classes, 0..) |*class, index| {
+        if (!touches(class, kind) or try patterns.after(state, @intCast(index)) != Patterns.dead) continue;
+        kind.* = kind.differenceWith(class.*);
+        all = false;
+    }
+    return all;
+}
+
+fn without(kind: signs.Set, class: *const Class) signs.Set {
+    var less = kind.differenceWith(class.ascii);
+    if (class.beyond) less.unset(signs.beyond);
+    return less;
+}
+
+/// Tokens that have a sign, counted once for each sign.
+fn weigh(weights: *const [signs.count]u32, set: signs.Set) u64 {
+    var total: u64 = 0;
+    for (weights, 0..) |weight, sign| if (set.isSet(sign)) {
+        total += weight;
+    };
+    return total;
+}
+
+fn touches(class: *const Class, kind: *const signs.Set) bool {
+    return !class.intersectWith(kind.*).eql(.empty);
+}
