@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bunOutcome, zigOutcome } from "./outcome.ts";
+import { bunFailures, bunOutcome, zigOutcome } from "./outcome.ts";
 
 test.each([
   ["Build Summary: 5/5 steps succeeded; 12/12 tests passed\ntest success", 0, 12, 0],
@@ -18,4 +18,12 @@ test.each([
   ["panic: Segmentation fault at address 0x0\noh no: Bun has crashed.", 139, 0, 1],
 ])("bun's closing lines, case %#", (output, code, passed, failed) => {
   expect(bunOutcome({ output, code })).toEqual({ name: "Bun tests", passed, failed });
+});
+
+test("what bun printed for a failed test is told again", () => {
+  const output =
+    "a.test.ts:\n(pass) one\nseed 7\nerror: expected 1\n(fail) two [1ms]\n(pass) three\n\n1 tests failed:\n(fail) two [1ms]\n";
+  expect(bunFailures(output)).toEqual(["seed 7\nerror: expected 1\n(fail) two [1ms]"]);
+  expect(bunFailures("seed 1\n(pass) one\n 1 pass\n 0 fail\n")).toEqual([]);
+  expect(bunFailures(`${"x\n".repeat(100)}(fail) one`)[0]?.split("\n")).toHaveLength(30);
 });

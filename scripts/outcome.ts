@@ -18,6 +18,27 @@ export function bunOutcome(finished: Finished): Outcome {
   return outcome("Bun tests", count("pass"), count("fail"), finished.code);
 }
 
+/**
+ * What bun printed for each failed test, the seed of a random one included: where a log is cut to its end, that is what it has to end with.
+ * Of each, the last lines; a crash has none.
+ */
+export function bunFailures(output: string): readonly string[] {
+  const failures: string[] = [];
+  let since: string[] = [];
+  for (const line of output.split("\n")) {
+    // The list of names at the end says nothing new.
+    if (/^\d+ tests? failed:$/.test(line)) break;
+    if (/^\((?:pass|skip|todo)\) /.test(line)) since = [];
+    else since.push(line);
+    if (!line.startsWith("(fail) ")) continue;
+    failures.push(since.slice(-failureLines).join("\n"));
+    since = [];
+  }
+  return failures;
+}
+
+const failureLines = 30;
+
 /** Some failures are in no count: tests that do not compile, a process that died. The exit code tells. */
 function outcome(name: string, passed: number, counted: number, code: number): Outcome {
   return { name, passed, failed: counted === 0 && code !== 0 ? 1 : counted };

@@ -1,7 +1,7 @@
 /** `bun run test`: set-up, then every test and check. The last line is `N passed, N failed`. */
 import { join } from "node:path";
 import { checks, runCheck } from "./check.ts";
-import { bunOutcome, type Outcome, zigOutcome } from "./outcome.ts";
+import { bunFailures, bunOutcome, type Outcome, zigOutcome } from "./outcome.ts";
 import { run } from "./setup/command.ts";
 import { defaultModel, testModels } from "./setup/models.ts";
 import { step } from "./setup/progress.ts";
@@ -30,7 +30,9 @@ async function allOutcomes(): Promise<readonly Outcome[]> {
     const show = { cwd: root, show: true };
     outcomes.push(zigOutcome(await run([zig, "build", "test", "--summary", "all"], show)));
     outcomes.push(await appleLibrary(zig));
-    outcomes.push(bunOutcome(await run([process.execPath, "test", "./src", "./tests", "./bench", "./scripts"], show)));
+    const tests = await run([process.execPath, "test", "./src", "./tests", "./bench", "./scripts"], show);
+    outcomes.push(bunOutcome(tests));
+    for (const failure of bunFailures(tests.output).slice(0, failuresShown)) process.stdout.write(`\n${failure}\n`);
     return outcomes;
   } catch (error) {
     if (!(error instanceof SetupFailure)) throw error;
@@ -38,6 +40,9 @@ async function allOutcomes(): Promise<readonly Outcome[]> {
     return [{ name: "set-up", passed: 0, failed: 1 }];
   }
 }
+
+/** What comes after many of them would push the first ones out of sight. */
+const failuresShown = 5;
 
 /** The library for Apple silicon compiles and links; no Mac is needed for that. */
 async function appleLibrary(zig: string): Promise<Outcome> {
