@@ -1,10 +1,12 @@
 /** What drafts save: the same schema-bound answers of a real model with and without them, in turns. */
+
 import { defineCommand } from "citty";
 import type { Engine, EngineRequest, Grammar } from "../src/engine/engine.ts";
 import { libraryPath, openLibrary } from "../src/engine/library.ts";
 import { openEngine } from "../src/engine/native.ts";
 import { openVocabulary } from "../src/engine/vocabulary.ts";
 import { defaultPolicy } from "../src/generation/policy.ts";
+import { defaultSampling } from "../src/generation/sampling.ts";
 import { encodeIr } from "../src/grammar/encode.ts";
 import { irBuilder } from "../src/grammar/ir.ts";
 import { lowerSchema } from "../src/grammar/json-schema/lower.ts";
@@ -86,14 +88,8 @@ async function msPerToken(
 }
 
 const sampling = {
+  ...defaultSampling,
   temperature: 0.7,
-  topK: 0,
-  topP: 1,
-  minP: 0,
-  repeatPenalty: 1,
-  frequencyPenalty: 0,
-  presencePenalty: 0,
-  logitBias: [],
   tokensMax: 160,
   stopTokens: [],
   logprobs: undefined,

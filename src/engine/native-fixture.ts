@@ -1,4 +1,5 @@
 import type { Result } from "../generation/result.ts";
+import { defaultSampling } from "../generation/sampling.ts";
 import { tokenKinds, type VocabularyData } from "../tokenizer/tokenizer.ts";
 import type { Engine, EngineEvent, EngineRequest, Generation } from "./engine.ts";
 import { type Library, libraryPath, openLibrary } from "./library.ts";
@@ -50,15 +51,8 @@ export async function openNoise(
 export const plainRequest: EngineRequest = {
   tokens: Uint32Array.of(1, 2, 3),
   grammar: undefined,
-  temperature: 1,
-  topK: 0,
-  topP: 1,
-  minP: 0,
-  repeatPenalty: 1,
-  frequencyPenalty: 0,
-  presencePenalty: 0,
+  ...defaultSampling,
   seed: 7,
-  logitBias: [],
   tokensMax: 20,
   stopTokens: [],
   logprobs: undefined,

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../generation/result.ts";
+import { defaultSampling } from "../generation/sampling.ts";
 import type { Manifest } from "../models/card.ts";
 import { enums, none, structs } from "./abi.gen.ts";
 import type { Engine, EngineRequest, Generation, SubmitFailure, Timings } from "./engine.ts";
@@ -107,16 +108,9 @@ type Task = keyof typeof enums.RequestTask;
 
 /** What is generated from a text that only its vector is wanted of. */
 const nothing: Omit<EngineRequest, "tokens"> = {
-  grammar: undefined,
-  temperature: 0,
-  topK: 0,
-  topP: 1,
-  minP: 0,
-  repeatPenalty: 1,
-  frequencyPenalty: 0,
-  presencePenalty: 0,
+  ...defaultSampling,
   seed: 0,
-  logitBias: [],
+  grammar: undefined,
   tokensMax: 0,
   stopTokens: [],
   logprobs: undefined,

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hermes } from "../dialects/hermes.ts";
 import type { Message, Request, Tool, ToolChoice } from "../generation/request.ts";
+import { defaultSampling } from "../generation/sampling.ts";
 import type { Tokenizer } from "../tokenizer/tokenizer.ts";
 import { promptTokens, renderPrompt, renderText, withEnds } from "./render.ts";
 import { type ChatTemplate, chatTemplate } from "./template.ts";
@@ -34,17 +35,7 @@ function request(
     toolChoice: more.toolChoice ?? { mode: "auto" },
     parallelCalls: true,
     answer: { kind: "text" },
-    sampling: {
-      temperature: 0,
-      topK: 0,
-      topP: 1,
-      minP: 0,
-      repeatPenalty: 1,
-      frequencyPenalty: 0,
-      presencePenalty: 0,
-      seed: 0,
-      logitBias: [],
-    },
+    sampling: { ...defaultSampling, temperature: 0, seed: 0 },
     tokensMax: undefined,
     stop: [],
     logprobs: undefined,
