@@ -97,6 +97,8 @@ const Compiler = struct {
     values: []Value = &.{},
     /// All their cases, the impossible ones included.
     value_cases: [][]u32 = &.{},
+    /// What a shortest member of each case costs.
+    case_costs: []u32 = &.{},
     /// The values that each case refers to.
     children: std.ArrayList([]const u32) = .empty,
     cover: Cover = .{},
@@ -728,13 +730,29 @@ const Compiler = struct {
 
     /// What a shortest member of each value costs: a least fixed point. What stays unreachable has no members.
     fn costValues(self: *Compiler) ir.Error!void {
+        self.case_costs = try self.scratch.alloc(u32, self.cases.items.len);
+        // By a clock that counts changes: when a value last got another cost, and when a case was last weighed.
+        const altered = try self.scratch.alloc(u32, self.values.len);
+        @memset(altered, 0);
+        const weighed = try self.scratch.alloc(u32, self.cases.items.len);
+        @memset(weighed, none);
+        var clock: u32 = 0;
         var changed = true;
         while (changed) {
             changed = false;
             for (self.order.items) |value| for (self.value_cases[value]) |case| {
+                if (weighed[case] != none) {
+                    for (self.children.items[case]) |child| {
+                        if (altered[child] > weighed[case]) break;
+                    } else continue;
+                }
+                weighed[case] = clock;
                 const cost = try self.caseCost(case);
+                self.case_costs[case] = cost;
                 if (cost >= self.values[value].cost) continue;
                 self.values[value].cost = cost;
+                clock += 1;
+                altered[value] = clock;
                 changed = true;
             };
         }
@@ -837,7 +855,7 @@ const Compiler = struct {
         for (self.order.items) |value| {
             var live: std.ArrayList(u32) = .empty;
             for (self.value_cases[value]) |case| {
-                if (try self.caseCost(case) == unreachable_cost) continue;
+                if (self.case_costs[case] == unreachable_cost) continue;
                 try live.append(self.arena, case);
                 switch (self.cases.items[case]) {
                     .array => |*array| {
