@@ -3,6 +3,12 @@ import { documentJudge, excuse } from "./document-judge.ts";
 
 test.each([
   { what: "a domain of one label", schema: { format: "email" }, right: ["a@6", "a@b.c"], wrong: ["a@", "a@-", "a"] },
+  {
+    what: "a quoted local part",
+    schema: { format: "email" },
+    right: ['"> \'"@g-No', '"a\\"b"@c.d'],
+    wrong: ['"a"b"@c', '"a@b', '"a\n"@b'],
+  },
   { what: "a URI without a path", schema: { format: "uri" }, right: ["a:", "a:?b", "a:#c"], wrong: ["a", ":", "a: "] },
   { what: "multiples of decimals", schema: { multipleOf: 0.01 }, right: [0.07, 1e21, -3], wrong: [0.071, 1e-3] },
   { what: "a keyword of its own", schema: { $async: true, type: "string" }, right: ["a"], wrong: [1] },

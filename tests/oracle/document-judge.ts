@@ -85,8 +85,9 @@ function corrected<T extends Ajv | Ajv2019 | Ajv2020>(ajv: T): T {
     const format = fullFormats[name];
     return format instanceof RegExp ? format.test(text) : typeof format === "function" && format(text);
   };
-  // A domain may have one label (RFC 5321, 4.1.2).
-  ajv.addFormat("email", (text) => known("email", text.replace(/(@[^.]+)$/, "$1.x")));
+  // A local part may be quoted, and a domain may have one label (RFC 5321, 4.1.2).
+  const usual = (text: string) => text.replace(/^"(?:[ !#-[\]-~]|\\[ -~])*"(?=@)/, "a").replace(/(@[^.]+)$/, "$1.x");
+  ajv.addFormat("email", (text) => known("email", usual(text)));
   // A URI's path may be empty (RFC 3986, 3.3).
   ajv.addFormat("uri", (text) => known("uri", text.replace(/^([a-z][a-z\d+.-]*:)(?=[?#]|$)/i, "$1x")));
   // It divides binary fractions; multiples are of decimals.
