@@ -9,6 +9,9 @@ import { SetupFailure } from "./setup/runtime.ts";
 import { findZig } from "./setup/zig.ts";
 import { root, runScript, setup } from "./setup.ts";
 
+/** What comes after many of them would push the first ones out of sight. */
+const failuresShown = 5;
+
 await runScript(async () => {
   const outcomes = await allOutcomes();
   const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
@@ -40,9 +43,6 @@ async function allOutcomes(): Promise<readonly Outcome[]> {
     return [{ name: "set-up", passed: 0, failed: 1 }];
   }
 }
-
-/** What comes after many of them would push the first ones out of sight. */
-const failuresShown = 5;
 
 /** The library for Apple silicon compiles and links; no Mac is needed for that. */
 async function appleLibrary(zig: string): Promise<Outcome> {

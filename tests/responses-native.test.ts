@@ -132,12 +132,13 @@ describe.skipIf(server === undefined)("noise (skipped without the vocabulary's f
     const tenon = await startTenon(server?.flags ?? []);
     const { client, faults } = checkedClient(tenon.server.url);
     let calls = 0;
+    const choices = ["required", "auto", { type: "custom", name: "note" }] as const;
     for (let each = 0; each < 8; each++) {
       const asked: OpenAI.Responses.ResponseCreateParamsNonStreaming & { seed: number } = {
         model: "any",
         input: "Say or call something.",
         tools,
-        tool_choice: oneOf(random, ["auto", "required", { type: "custom", name: "note" }]),
+        tool_choice: choices[each % choices.length] ?? "auto",
         parallel_tool_calls: random(2) === 0,
         max_output_tokens: 60 + random(60),
         temperature: oneOf(random, [0.7, 1.5, 2]),
@@ -154,7 +155,8 @@ describe.skipIf(server === undefined)("noise (skipped without the vocabulary's f
     }
     await tenon.stop(0);
     expect(await faults()).toEqual([]);
-    expect(calls).toBeGreaterThan(2);
+    // Five of the eight are forced.
+    expect(calls).toBeGreaterThanOrEqual(5);
   });
 
   const isWeather = new Ajv().compile(parameters);
