@@ -167,6 +167,13 @@ const Sink = struct {
     /// What stays inside, where it may be many; without, the list of the graph's memos has it.
     bits: ?[]u32 = null,
 
+    pub fn restart(self: *Sink) void {
+        const bits = self.bits.?;
+        @memset(bits, 0);
+        self.graph.memos.closings.clearRetainingCapacity();
+        self.* = .{ .graph = self.graph, .bounded = self.bounded, .bits = bits };
+    }
+
     /// `most` and `shortest`: the highest cost after any of them, and the characters that may have to follow.
     pub fn inside(self: *Sink, tokens: []const u32, most: u32, shortest: u32) Error!void {
         self.cost_max = @max(self.cost_max, most);

@@ -50,7 +50,8 @@ pub fn findLong(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, 
     try walk(patterns, vocabulary, trie, 0, @intCast(trie.nodes.len), none, sink);
 }
 
-/// The other tokens. `sink.inside(tokens, reach)` for many that stay inside at once, as a set.
+/// The other tokens. `sink.inside(tokens, cost, shortest)` for many that stay inside at once, as a set; `sink.restart()` if all of them are
+/// told again.
 pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, sink: anytype) Error!void {
     const signs = &vocabulary.signs;
     const count = vocabulary.words();
@@ -89,9 +90,21 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
         try sought.find(patterns, vocabulary, single, sets[count..][0..count], sets[2 * count ..][0..count], sink);
     }
     for ([_]signs_room.Sign{ signs_room.space, signs_room.broken }) |sign| if (live.isSet(sign)) orSet(single, signs.first[sign]);
-    var tokens = words.iterate(single);
-    while (tokens.next()) |token| try readToken(patterns, vocabulary, start, token, sink);
+    if (words.countOf(single) <= vocabulary.count / single_share) {
+        var tokens = words.iterate(single);
+        while (tokens.next()) |token| try readToken(patterns, vocabulary, start, token, sink);
+        return;
+    }
+    // Where so many have to be read, what they begin with alike is read once.
+    sink.restart();
+    const trie = &vocabulary.trie;
+    try patterns.scratch.frames.resize(patterns.gpa, trie.depth_max + 1);
+    patterns.scratch.frames.items[0] = .{ .state = start };
+    try walk(patterns, vocabulary, trie, 0, @intCast(trie.nodes.len), vocabulary_room.string_tables.short_bytes, sink);
 }
+
+/// One token in so many may be read by itself.
+const single_share = 8;
 
 /// Of fewer characters there are few tokens, and a walk finds them sooner.
 const kind_min = 8;
