@@ -63,6 +63,36 @@ test.each([
   },
 );
 
+test("no route reads a body by what its type says", async () => {
+  const document = await (await fetch(new URL("/openapi.json", chat.server.url))).text();
+  const { paths }: { readonly paths: Readonly<Record<string, object>> } = JSON.parse(document);
+  const types = [
+    "multipart/form-data",
+    "application/x-www-form-urlencoded",
+    "application/json",
+    "text/plain; charset=?",
+    ";",
+  ];
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const method of Object.keys(operations)) {
+      if (method === "get" || path === "/api/pull") continue;
+      for (const type of types) {
+        const headers = { "content-type": type };
+        const url = new URL(path.replaceAll(/\{\w+\}/g, "0"), chat.server.url);
+        for (const body of [undefined, "{"]) {
+          const response = await fetch(url, {
+            method: method.toUpperCase(),
+            headers,
+            ...(body === undefined ? {} : { body }),
+          });
+          await response.text();
+          expect([method, path, type, response.status < 500]).toEqual([method, path, type, true]);
+        }
+      }
+    }
+  }
+});
+
 test("a kept response, its items and its end", async () => {
   const url = (path: string) => new URL(path, chat.server.url);
   const body = JSON.stringify({ input: "Hello" });

@@ -1,6 +1,9 @@
 import { fail, ok, type Result } from "../generation/result.ts";
 import { bodyDepthMax } from "../limits.ts";
 
+/** Of every route that may be sent a body: Elysia reads none, since it would go by what the body's type says. */
+export const unparsed = { parse: "none" } as const;
+
 /** A request body as plain values, and the text they were read from: only the text has the order of keys and the digits of numbers. */
 export type JsonBody = { readonly value: unknown; readonly text: string };
 

@@ -27,8 +27,8 @@ export const samplingFields = {
   repetition_penalty: optional(Type.Number({ exclusiveMinimum: 0, maximum: 10 })),
   frequency_penalty: optional(Type.Number({ minimum: -2, maximum: 2 })),
   presence_penalty: optional(Type.Number({ minimum: -2, maximum: 2 })),
-  // 64 bits, with and without sign; what a double rounds off is lost.
-  seed: optional(Type.Integer({ minimum: -(2 ** 63), maximum: 2 ** 64 })),
+  // Clients take 64 bits, with and without sign, and no bound there is a number that doubles have; whatever is beyond is folded as well.
+  seed: optional(Type.Integer()),
   stop: optional(
     Type.Union([stopString, Type.Array(stopString, { maxItems: stopStringsMax })], {
       description: `a string or an array of up to ${stopStringsMax} strings, each of 1 to ${stopStringLengthMax} characters`,

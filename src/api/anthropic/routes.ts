@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { Failure } from "../../generation/failure.ts";
 import type { Request as Asked } from "../../generation/request.ts";
 import { ok, type Result } from "../../generation/result.ts";
-import { readJson } from "../body.ts";
+import { readJson, unparsed } from "../body.ts";
 import { findModel } from "../find-model.ts";
 import { decodePath } from "../path.ts";
 import { responseHeaders } from "../response-headers.ts";
@@ -18,8 +18,8 @@ import { encodeModel, modelsPage } from "./models.ts";
 export function anthropicRoutes(service: Service) {
   return new Elysia({ name: "anthropic" })
     .onRequest(({ request }) => models(service, request))
-    .post("/v1/messages", ({ request }) => messages(service, request), { parse: "none" })
-    .post("/v1/messages/count_tokens", ({ request }) => countTokens(service, request), { parse: "none" });
+    .post("/v1/messages", ({ request }) => messages(service, request), unparsed)
+    .post("/v1/messages/count_tokens", ({ request }) => countTokens(service, request), unparsed);
 }
 
 /** The room's own paths, and every path for its clients, which all send the version of the protocol. */

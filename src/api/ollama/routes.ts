@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { unparsed } from "../body.ts";
 import type { Service } from "../service.ts";
 import { embed, embeddings } from "./embed.ts";
 import { copy, create, headBlob, postBlob, pull, push, remove, show } from "./manage.ts";
@@ -42,8 +43,6 @@ export function greeting(headers: Headers): Response | undefined {
 }
 
 type Handler = (service: Service, http: Request) => Response | Promise<Response>;
-
-const unparsed = { parse: "none" } as const;
 
 /** Of Ollama, by whose number clients know what they may ask for: log-probabilities are the youngest thing here. */
 const protocolVersion = "0.12.11";

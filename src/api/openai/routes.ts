@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { Failure } from "../../generation/failure.ts";
 import type { Result } from "../../generation/result.ts";
-import { type JsonBody, readJson } from "../body.ts";
+import { type JsonBody, readJson, unparsed } from "../body.ts";
 import { findModel } from "../find-model.ts";
 import { errorResponse } from "../openai-error.ts";
 import { decodePath } from "../path.ts";
@@ -43,8 +43,6 @@ export function openaiRoutes(service: Service) {
     .get("/models", models)
     .get("/v1/models/*", model);
 }
-
-const unparsed = { parse: "none" } as const;
 
 type Handler = (service: Service, body: JsonBody, http: Request) => Response | Promise<Response>;
 

@@ -3,7 +3,7 @@ import type { Answer } from "../../generation/answer.ts";
 import type { Event } from "../../generation/event.ts";
 import type { Failure } from "../../generation/failure.ts";
 import { fail, ok, type Result } from "../../generation/result.ts";
-import { readJson } from "../body.ts";
+import { readJson, unparsed } from "../body.ts";
 import { responseHeaders } from "../response-headers.ts";
 import { callerOf, requestIdOf } from "../room.ts";
 import type { Service } from "../service.ts";
@@ -28,17 +28,17 @@ export function responsesRoutes(service: Service, store = new ResponseStore()) {
   const kept = ({ request }: { readonly request: Request }) => store.of(callerOf(request));
   for (const path of ["/v1/responses", "/responses"]) {
     app
-      .post(path, (context) => create(service, kept(context), context.request), { parse: "none" })
-      .post(`${path}/input_tokens`, (context) => countTokens(service, kept(context), context.request), {
-        parse: "none",
-      })
+      .post(path, (context) => create(service, kept(context), context.request), unparsed)
+      .post(`${path}/input_tokens`, (context) => countTokens(service, kept(context), context.request), unparsed)
       // Not the name of a response: nothing compacts conversations here.
-      .post(`${path}/compact`, () => errorResponse({ kind: "unknown_url", method: "POST", path: `${path}/compact` }), {
-        parse: "none",
-      })
+      .post(
+        `${path}/compact`,
+        () => errorResponse({ kind: "unknown_url", method: "POST", path: `${path}/compact` }),
+        unparsed,
+      )
       .get(`${path}/:id`, (context) => retrieve(service, kept(context), context.params.id, context.request))
-      .delete(`${path}/:id`, (context) => remove(kept(context), context.params.id))
-      .post(`${path}/:id/cancel`, (context) => cancel(kept(context), context.params.id), { parse: "none" })
+      .delete(`${path}/:id`, (context) => remove(kept(context), context.params.id), unparsed)
+      .post(`${path}/:id/cancel`, (context) => cancel(kept(context), context.params.id), unparsed)
       .get(`${path}/:id/input_items`, (context) => listItems(kept(context), context.params.id, context.request));
   }
   return app;
