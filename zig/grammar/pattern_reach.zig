@@ -199,12 +199,6 @@ fn keepAlive(patterns: *Patterns, classes: []const Class, state: u32, kind: *sig
     return all;
 }
 
-fn without(kind: signs.Set, class: *const Class) signs.Set {
-    var less = kind.differenceWith(class.ascii);
-    if (class.beyond) less.unset(signs.beyond);
-    return less;
-}
-
 /// Tokens that have a sign, counted once for each sign.
 fn weigh(weights: *const [signs.count]u32, set: signs.Set) u64 {
     var total: u64 = 0;

@@ -45,9 +45,7 @@ pub const Scratch = struct {
 /// `sink.close(token, characters)` for each that closes the string where it may end.
 pub fn findLong(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, sink: anytype) Error!void {
     const trie = &vocabulary.string_tables.long_tokens;
-    try patterns.scratch.frames.resize(patterns.gpa, trie.depth_max + 1);
-    patterns.scratch.frames.items[0] = .{ .state = start };
-    try walk(patterns, vocabulary, trie, 0, @intCast(trie.nodes.len), none, sink);
+    try walk(patterns, vocabulary, start, trie, 0, @intCast(trie.nodes.len), none, sink);
 }
 
 /// The other tokens. `sink.inside(tokens, cost, shortest)` for many that stay inside at once, as a set; `sink.restart()` if all of them are
@@ -98,9 +96,7 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
     // Where so many have to be read, what they begin with alike is read once.
     sink.restart();
     const trie = &vocabulary.trie;
-    try patterns.scratch.frames.resize(patterns.gpa, trie.depth_max + 1);
-    patterns.scratch.frames.items[0] = .{ .state = start };
-    try walk(patterns, vocabulary, trie, 0, @intCast(trie.nodes.len), vocabulary_room.string_tables.short_bytes, sink);
+    try walk(patterns, vocabulary, start, trie, 0, @intCast(trie.nodes.len), vocabulary_room.string_tables.short_bytes, sink);
 }
 
 /// One token in so many may be read by itself.
@@ -175,9 +171,7 @@ fn walkBehind(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, by
     const trie = &vocabulary.trie;
     const node = trie.first[byte];
     if (node == none) return;
-    try patterns.scratch.frames.resize(patterns.gpa, trie.depth_max + 1);
-    patterns.scratch.frames.items[0] = .{ .state = start };
-    try walk(patterns, vocabulary, trie, node, trie.nodes[node].next, vocabulary_room.string_tables.short_bytes, sink);
+    try walk(patterns, vocabulary, start, trie, node, trie.nodes[node].next, vocabulary_room.string_tables.short_bytes, sink);
 }
 
 fn readToken(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, token: u32, sink: anytype) Error!void {
@@ -218,9 +212,11 @@ inline fn readByte(patterns: *Patterns, from: *Frame, byte: u8) Error!Read {
     };
 }
 
-/// Nodes of a trie whose parents' frames are known. Entries longer than `bytes_max` are left out.
-fn walk(patterns: *Patterns, vocabulary: *const Vocabulary, trie: *const Trie, first: u32, end: u32, bytes_max: u32, sink: anytype) Error!void {
+/// Nodes of a trie: all of them, or those behind a first byte. Entries longer than `bytes_max` are left out.
+fn walk(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, trie: *const Trie, first: u32, end: u32, bytes_max: u32, sink: anytype) Error!void {
+    try patterns.scratch.frames.resize(patterns.gpa, trie.depth_max + 1);
     const frames = patterns.scratch.frames.items;
+    frames[0] = .{ .state = start };
     const nodes = trie.nodes;
     var at = first;
     while (at < end) {
