@@ -1,4 +1,5 @@
 import type { Result } from "../generation/result.ts";
+import type { Sampling } from "../generation/sampling.ts";
 import type { ChannelName } from "../grammar/ir.ts";
 
 /** What runs a model. native.ts is the Zig library; scripted.ts replays tokens for wire tests. */
@@ -36,18 +37,10 @@ export type SubmitFailure =
   | { readonly kind: "context"; readonly needed: number; readonly contextMax: number }
   | { readonly kind: "invalid"; readonly message: string };
 
-export type EngineRequest = {
+export type EngineRequest = Omit<Sampling, "seed"> & {
   readonly tokens: Uint32Array<ArrayBuffer>;
   readonly grammar: Grammar | undefined;
-  readonly temperature: number;
-  readonly topK: number;
-  readonly topP: number;
-  readonly minP: number;
-  readonly repeatPenalty: number;
-  readonly frequencyPenalty: number;
-  readonly presencePenalty: number;
   readonly seed: number;
-  readonly logitBias: readonly { readonly token: number; readonly bias: number }[];
   /** With 0 the prompt is all there is. */
   readonly tokensMax: number;
   readonly stopTokens: readonly number[];
