@@ -42,9 +42,14 @@ test("counts verdicts and refusals", () => {
       vocabulary,
       "--verify",
       "1",
+      "--slowest",
+      "1",
     ];
     const { stdout, stderr, exitCode } = Bun.spawnSync([process.execPath, ...words]);
-    expect([stderr.toString(), exitCode]).toEqual(["", 0]);
+    expect([stderr.toString(), exitCode]).toEqual([
+      expect.stringMatching(/^slow \w+ compile: [\d.]+\nslow \w+ mask \d+: [\d.]+\n$/),
+      0,
+    ]);
     const report = JSON.parse(stdout.toString());
     expect(report).toMatchObject({
       schemas: 4,

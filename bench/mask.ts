@@ -11,6 +11,7 @@ import type { Tokenizer } from "../src/tokenizer/tokenizer.ts";
 import { type Llguidance, llguidanceVersion, openLlguidance } from "./llguidance.ts";
 import { lower, runSchema, type Setting } from "./mask-run.ts";
 import { must, openTokenizer, readSamples, type Sample } from "./samples.ts";
+import { Slowest } from "./slowest.ts";
 import { quantile, rounded } from "./statistics.ts";
 
 export const mask = defineCommand({
@@ -46,6 +47,12 @@ export const mask = defineCommand({
       description: "Only write PREFIX.vocabulary and PREFIX.grammars, for zig build bench-grammar",
       valueHint: "PREFIX",
     },
+    slowest: {
+      type: "string",
+      description: "Name the schemas of the N slowest compilations and of the N slowest masks, on standard error",
+      default: "0",
+      valueHint: "N",
+    },
     "list-failures": { type: "boolean", description: "Name every schema that does not pass, on standard error" },
   },
   async run({ args }) {
@@ -58,7 +65,9 @@ export const mask = defineCommand({
     using vocabulary = must(openVocabulary(library, tokenizer.vocabulary));
     const [repeat, verify] = [Number(args.repeat), Number(args.verify)];
     await using other = args.llguidance ? await openLlguidance(args.vocabulary, repeat) : undefined;
-    const measured = await measure(samples, { tokenizer, vocabulary, policy, repeat, verify, other, log });
+    const slowest = new Slowest(Number(args.slowest));
+    const measured = await measure(samples, { tokenizer, vocabulary, policy, repeat, verify, other, slowest, log });
+    process.stderr.write(slowest.report());
     process.stdout.write(
       `${JSON.stringify({ bench: "mask", policy: args.policy, vocabulary: tokenizer.vocabulary.count, ...measured }, null, 2)}\n`,
     );
@@ -70,9 +79,13 @@ type Wrong = { validRejected: number; invalidAccepted: number };
 
 async function measure(
   samples: readonly Sample[],
-  setting: Setting & { readonly other: Llguidance | undefined; readonly log: (line: string) => void },
+  setting: Setting & {
+    readonly other: Llguidance | undefined;
+    readonly slowest: Slowest;
+    readonly log: (line: string) => void;
+  },
 ) {
-  const { tokenizer, other, log } = setting;
+  const { tokenizer, other, slowest, log } = setting;
   const all = times();
   const theirs = times();
   const disagreements = { weAreRight: 0, theyAreRight: 0 };
@@ -107,6 +120,7 @@ async function measure(
       continue;
     }
     addTimes(all, ours);
+    slowest.add(sample.id, ours);
     counts.compiled++;
     counts.verified += ours.verified;
     counts.verifiedWrong += ours.verifiedWrong;
