@@ -10,10 +10,12 @@ const bench = defineCommand({
     "draft-speed": async () => (await import("./draft-speed.ts")).draftSpeed,
     differential: async () => (await import("./differential.ts")).differential,
     mask: async () => (await import("./mask.ts")).mask,
+    lexicon: async () => (await import("./lexicon.ts")).lexicon,
     logits: async () => (await import("./logits.ts")).logits,
     fuzz: async () => (await import("./fuzz.ts")).fuzz,
     mutations: async () => (await import("./mutations.ts")).mutations,
     proof: async () => (await import("./proof.ts")).proof,
+    tools: async () => (await import("./tools.ts")).tools,
     load: async () => (await import("./load.ts")).load,
   },
 });

@@ -86,7 +86,12 @@ export function lower(schema: string, policy: Policy): Uint8Array<ArrayBuffer> |
 type Checks = { readonly every: number; verified: number; verifiedWrong: number };
 
 /** How many tokens were allowed, up to the first that was not; the time of each mask with its accept goes to `maskUs`. */
-function follow(matcher: Matcher, tokens: Uint32Array, maskUs: number[], checks: Checks): number {
+export function follow(
+  matcher: Matcher,
+  tokens: Uint32Array,
+  maskUs: number[],
+  checks: Checks = { every: 0, verified: 0, verifiedWrong: 0 },
+): number {
   for (const [index, token] of tokens.entries()) {
     // A check takes place between mask and accept, and its time is nobody's.
     const verifies = checks.every > 0 && maskUs.length % checks.every === 0;

@@ -12,7 +12,7 @@ import { type Llguidance, llguidanceVersion, openLlguidance } from "./llguidance
 import { lower, runSchema, type Setting } from "./mask-run.ts";
 import { must, openTokenizer, readSamples, type Sample } from "./samples.ts";
 import { Slowest } from "./slowest.ts";
-import { quantile, rounded } from "./statistics.ts";
+import { distribution, rounded } from "./statistics.ts";
 
 export const mask = defineCommand({
   meta: { name: "mask", description: "Measure grammars and masks over the schemas and instances of a file" },
@@ -221,10 +221,4 @@ function add(total: Wrong & { passing: number }, schema: Wrong): void {
   total.validRejected += schema.validRejected;
   total.invalidAccepted += schema.invalidAccepted;
   if (schema.validRejected + schema.invalidAccepted === 0) total.passing++;
-}
-
-function distribution(microseconds: readonly number[]) {
-  const average = microseconds.reduce((sum, value) => sum + value, 0) / microseconds.length;
-  const at = (share: number) => rounded(quantile(microseconds, share));
-  return { avg: rounded(average), p50: at(0.5), p90: at(0.9), p99: at(0.99), p99_9: at(0.999), max: at(1) };
 }

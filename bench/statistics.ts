@@ -12,3 +12,10 @@ export function median(numbers: readonly number[]): number {
 export function rounded(number: number): number {
   return Number(number.toPrecision(4));
 }
+
+/** What a report says of times in microseconds. */
+export function distribution(microseconds: readonly number[]) {
+  const average = microseconds.reduce((sum, value) => sum + value, 0) / microseconds.length;
+  const at = (share: number) => rounded(quantile(microseconds, share));
+  return { avg: rounded(average), p50: at(0.5), p90: at(0.9), p99: at(0.99), p99_9: at(0.999), max: at(1) };
+}
