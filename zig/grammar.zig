@@ -16,6 +16,7 @@ pub const none = ir.none;
 pub const unlimited = matcher.unlimited;
 
 test {
+    _ = @import("grammar/cover_test.zig");
     _ = @import("grammar/dawg.zig");
     _ = ir;
     _ = @import("grammar/exceptions.zig");

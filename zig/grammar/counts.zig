@@ -58,7 +58,22 @@ pub const Counts = struct {
     /// What is owed, all counters together.
     pub fn owed(self: *const Counts, vector: u32) u32 {
         var sum: u32 = 0;
-        for (self.digits) |digit| sum +|= digit.min -| vector / digit.stride % (digit.top + 1);
+        for (0..self.digits.len) |counter| sum +|= self.need(vector, @intCast(counter));
         return sum;
+    }
+
+    /// What is owed of one counter.
+    pub fn need(self: *const Counts, vector: u32, counter: u5) u32 {
+        const digit = self.digits[counter];
+        return digit.min -| vector / digit.stride % (digit.top + 1);
+    }
+
+    /// The counters of which something is owed.
+    pub fn owing(self: *const Counts, vector: u32) u32 {
+        var counters: u32 = 0;
+        for (0..self.digits.len) |counter| {
+            if (self.need(vector, @intCast(counter)) > 0) counters |= @as(u32, 1) << @intCast(counter);
+        }
+        return counters;
     }
 };

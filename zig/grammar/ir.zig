@@ -350,6 +350,7 @@ const Reader = struct {
         const members_max = try self.word();
         const ordered = try self.flag();
         const counted = try self.counters();
+        for (counted) |counter| if (counter.max != none) return self.budget.invalid("an object counts up to a most");
         const properties = try self.arena.alloc(Property, try self.length(4));
         var keys: std.StringHashMapUnmanaged(void) = .empty;
         try keys.ensureTotalCapacity(self.arena, @intCast(properties.len));

@@ -239,7 +239,7 @@ const Maker = struct {
                 } };
             },
             .members => members: {
-                const list = try self.counters(self.below(3), false);
+                const list = try self.counters(self.below(5), false);
                 const declared = try self.properties(values);
                 for (@constCast(declared)) |*property| property.options = try self.options(values, list.len);
                 const classes = try self.arena.alloc(ir.KeyClass, self.below(3));

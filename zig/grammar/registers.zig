@@ -187,7 +187,7 @@ pub const Registers = struct {
         var next: Identity = .of(before);
         next.members = object.saturate(before.members + 1);
         // Counters of objects have no most, so this is never too many.
-        next.counted = object.counts.add(before.counted, counts) orelse before.counted;
+        next.counted = object.counts.add(before.counted, counts).?;
         return next;
     }
 
