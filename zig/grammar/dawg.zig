@@ -20,7 +20,7 @@ pub const Dawg = struct {
 
     pub const none: u32 = 0xffffffff;
     const Node = struct { start: u32, len: u16, ends: bool };
-    const Edge = struct { byte: u8, target: u32 };
+    pub const Edge = struct { byte: u8, target: u32 };
 
     /// Strings may be empty, and the same more than once. Without any string the root leads nowhere. The result lives in `arena`.
     pub fn create(arena: Allocator, scratch: Allocator, strings: []const []const u8, speller: *const Speller) ir.Error!Dawg {

@@ -9,7 +9,8 @@ const PlaceFrame = @import("pattern_mask.zig").PlaceFrame;
 const texts_walk = @import("texts_walk.zig");
 const limits = @import("../limits.zig").grammar;
 
-/// An entry (a token, or what follows a closing quote) that spends whitespace of the text it begins in.
+/// An entry (a token, or what follows a closing quote) that spends whitespace of the text it begins in; or a token inside a text, and what
+/// has to be spent after it.
 pub const Late = struct { spent: u32, entry: u32 };
 
 /// A token that closes a string, and what follows its quote.
@@ -19,12 +20,12 @@ pub const Memo = struct {
     /// Entries that are allowed whatever was spent before: as a list where they are few, as a bit set where they are many.
     list: []u32 = &.{},
     bits: []u32 = &.{},
-    /// By rising `spent`.
+    /// By rising `spent`; in lists of texts as they were found.
     late: []Late = &.{},
     /// Whitespace that the text may spend in all.
     whitespace_max: u32 = 0,
-    /// Entries that have to be tried one by one, because they depend on the text of a key; of a pattern outside of JSON, the trie's nodes
-    /// at which a token may have left it.
+    /// Entries that have to be tried one by one, because they depend on the text of a key; of a pattern outside of JSON and of a list
+    /// of texts, the trie's nodes at which a token may have left it.
     verify: []u32 = &.{},
     /// Of a pattern: tokens that close it.
     closings: []Closing = &.{},
@@ -67,9 +68,11 @@ pub const Memo = struct {
 
 /// What a memo is of: the tokens that a walk finds, or those of the whole mask; the tokens that close a string, or what may follow its
 /// closing quote; short and long tokens inside a pattern, whose state is the key's; the tokens that stay inside an object's key that has to
-/// match; the tokens inside a pattern outside of JSON, whose state is the key's.
-pub const Of = enum(u32) { tokens, whole, closing, suffixes, pattern_short, pattern_long, other_key, regex };
-pub const Key = packed struct(u64) { state: u32, of: Of };
+/// match; the tokens inside a pattern outside of JSON, whose state is the key's; the tokens below a node of the trie, which is the key's
+/// state, inside the list of texts that begins there.
+pub const Of = enum(u8) { tokens, whole, closing, suffixes, pattern_short, pattern_long, other_key, regex, texts };
+/// `list`: of `texts`, which one.
+pub const Key = packed struct(u64) { state: u32, list: u24 = 0, of: Of };
 
 pub const Memos = struct {
     gpa: Allocator,
@@ -91,6 +94,7 @@ pub const Memos = struct {
     suffixes: std.ArrayList(u32) = .empty,
     tasks: std.ArrayList(texts_walk.Task) = .empty,
     inside: std.ArrayList(texts_walk.Inside) = .empty,
+    starts: std.ArrayList(texts_walk.Start) = .empty,
     passed: texts_walk.Passed = .{},
 
     pub fn create(gpa: Allocator) Memos {
@@ -112,6 +116,7 @@ pub const Memos = struct {
         self.suffixes.deinit(gpa);
         self.tasks.deinit(gpa);
         self.inside.deinit(gpa);
+        self.starts.deinit(gpa);
         self.passed.deinit(gpa);
     }
 

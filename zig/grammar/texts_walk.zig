@@ -11,6 +11,11 @@ const graph_room = @import("graph.zig");
 const Graph = graph_room.Graph;
 const StateId = graph_room.StateId;
 const Transition = graph_room.Transition;
+const memo_room = @import("memo.zig");
+const Key = memo_room.Key;
+const Late = memo_room.Late;
+const Memo = memo_room.Memo;
+const Dawg = @import("dawg.zig").Dawg;
 const spelling = @import("spelling.zig");
 const walk = @import("walk.zig");
 
@@ -19,6 +24,9 @@ const unreachable_cost = graph_room.unreachable_cost;
 
 /// Where a walk inside a pattern is, at each depth.
 pub const Inside = struct { state: u32, at: json_string.State };
+
+/// Where a walk inside a list of texts is: below a node of the trie, at one of the list.
+pub const Start = struct { below: u32, at: u32 };
 
 /// What is still to be looked at: the tokens below a node of the trie (`root`: all), read on from here.
 pub const Task = union(enum) {
@@ -99,7 +107,10 @@ fn run(graph: *Graph, sink: anytype) error{OutOfMemory}!void {
     const trie = &graph.program.vocabulary.trie;
     while (tasks.pop()) |task| switch (task) {
         .state => |at| try readState(graph, trie, at.below, at.state, at.spent, sink),
-        .texts => |at| try readTexts(graph, trie, at.below, at.dawg, at.at, at.parents, sink),
+        .texts => |at| if (at.at == graph.program.dawgs[at.dawg].root and sizeBelow(trie, at.below) >= kept_min)
+            try startTexts(graph, at.below, at.dawg, at.parents, sink)
+        else
+            try readTexts(graph, trie, at.below, at.dawg, at.at, at.parents, sink),
         .regex => |at| try readRegex(graph, trie, at.below, at.pattern, at.at, at.parents, sink),
     };
 }
@@ -160,24 +171,67 @@ pub fn readBelow(graph: *Graph, left: []const u32, state: StateId, sink: anytype
     return run(graph, sink);
 }
 
-/// Both sides list their bytes in rising order.
+/// Below a node with so many others, what a list of texts reads from its beginning is kept: the list may begin in many places.
+const kept_min = 256;
+
+/// Reads a list of texts from its beginning on.
+fn startTexts(graph: *Graph, below: u32, dawg: u32, parents: u32, sink: anytype) error{OutOfMemory}!void {
+    const start = try startOf(graph, below, dawg);
+    const rest = graph.sets.items[parents].cost;
+    for (start.late) |found| {
+        const cost = spelling.add(found.spent, rest);
+        if (cost != unreachable_cost) try sink.found(found.entry, cost);
+    }
+    if (start.verify.len == 0) return;
+    const after = try graph.afterPart(parents);
+    if (after != Graph.dead_state) for (start.verify) |node| try readOn(graph, node, after, 0);
+}
+
+/// The tokens inside a list that begins below a node of the trie with what has to follow them, and the nodes below which they have left it.
+fn startOf(graph: *Graph, below: u32, dawg_id: u32) error{OutOfMemory}!*const Memo {
+    const key: Key = .{ .state = below, .list = @intCast(dawg_id), .of = .texts };
+    if (graph.memos.get(key)) |known| return known;
+    const trie = &graph.program.vocabulary.trie;
+    const dawg = &graph.program.dawgs[dawg_id];
+    const places = &graph.memos.starts;
+    const found = &graph.memos.late;
+    const left = &graph.memos.ids;
+    found.clearRetainingCapacity();
+    left.clearRetainingCapacity();
+    places.clearRetainingCapacity();
+    try places.append(graph.gpa, .{ .below = below, .at = dawg.root });
+    while (places.pop()) |place| {
+        var shared: Shared = .of(trie, place.below, dawg, place.at);
+        while (shared.next()) |step| {
+            const node = &trie.nodes[step.child];
+            if (node.entry != none) try found.append(graph.gpa, .{ .spent = dawg.cost[step.target], .entry = node.entry });
+            if (node.next == step.child + 1) continue;
+            if (dawg.goesOn(step.target)) try places.append(graph.gpa, .{ .below = step.child, .at = step.target });
+            if (dawg.ends(step.target)) try left.append(graph.gpa, step.child);
+        }
+    }
+    const allocator = graph.memos.allocator();
+    return graph.memos.put(key, .{ .late = try allocator.dupe(Late, found.items), .verify = try allocator.dupe(u32, left.items) });
+}
+
+fn sizeBelow(trie: *const Trie, node: u32) usize {
+    return if (node == Task.root) trie.nodes.len else trie.nodes[node].next - node - 1;
+}
+
 fn readTexts(graph: *Graph, trie: *const Trie, below: u32, dawg_id: u32, at: u32, parents: u32, sink: anytype) error{OutOfMemory}!void {
     const tasks = &graph.memos.tasks;
     const dawg = &graph.program.dawgs[dawg_id];
     const rest = graph.sets.items[parents].cost;
-    var children = childrenOf(trie, below);
-    var child = children.next() orelse return;
-    for (dawg.edgesOf(at)) |edge| {
-        while (trie.nodes[child].byte < edge.byte) child = children.next() orelse return;
-        const node = &trie.nodes[child];
-        if (node.byte != edge.byte) continue;
-        const cost = spelling.add(dawg.cost[edge.target], rest);
+    var shared: Shared = .of(trie, below, dawg, at);
+    while (shared.next()) |step| {
+        const node = &trie.nodes[step.child];
+        const cost = spelling.add(dawg.cost[step.target], rest);
         if (node.entry != none and cost != unreachable_cost) try sink.found(node.entry, cost);
-        if (node.next == child + 1) continue;
-        if (dawg.goesOn(edge.target)) try tasks.append(graph.gpa, .{ .texts = .{ .below = child, .dawg = dawg_id, .at = edge.target, .parents = parents } });
-        if (!dawg.ends(edge.target)) continue;
+        if (node.next == step.child + 1) continue;
+        if (dawg.goesOn(step.target)) try tasks.append(graph.gpa, .{ .texts = .{ .below = step.child, .dawg = dawg_id, .at = step.target, .parents = parents } });
+        if (!dawg.ends(step.target)) continue;
         const after = try graph.afterPart(parents);
-        if (after != Graph.dead_state) try readOn(graph, child, after, 0);
+        if (after != Graph.dead_state) try readOn(graph, step.child, after, 0);
     }
 }
 
@@ -246,5 +300,26 @@ const Children = struct {
         if (self.at >= self.end) return null;
         defer self.at = self.nodes[self.at].next;
         return self.at;
+    }
+};
+
+/// The bytes that lead on both below a node of the trie and in a list of texts: both sides have them in rising order.
+const Shared = struct {
+    nodes: []const Trie.Node,
+    children: Children,
+    edges: []const Dawg.Edge,
+
+    fn of(trie: *const Trie, below: u32, dawg: *const Dawg, at: u32) Shared {
+        return .{ .nodes = trie.nodes, .children = childrenOf(trie, below), .edges = dawg.edgesOf(at) };
+    }
+
+    fn next(self: *Shared) ?struct { child: u32, target: u32 } {
+        while (self.edges.len > 0) {
+            const child = self.children.next() orelse return null;
+            const byte = self.nodes[child].byte;
+            while (self.edges.len > 0 and self.edges[0].byte < byte) self.edges = self.edges[1..];
+            if (self.edges.len > 0 and self.edges[0].byte == byte) return .{ .child = child, .target = self.edges[0].target };
+        }
+        return null;
     }
 };

