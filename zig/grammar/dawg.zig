@@ -142,7 +142,7 @@ const Building = struct {
         const id: u32 = @intCast(self.nodes.items.len);
         try self.nodes.append(self.arena, .{ .start = @intCast(self.edges.items.len), .len = @intCast(open.edges.items.len), .ends = open.ends });
         try self.edges.appendSlice(self.arena, open.edges.items);
-        try self.table.insert(self.scratch, hash, id, context);
+        try self.table.insert(self.scratch, hash, id);
         return id;
     }
 
@@ -158,11 +158,6 @@ const Building = struct {
                 if (a.byte != b.byte or a.target != b.target) return false;
             }
             return true;
-        }
-
-        pub fn hashOf(self: Context, id: u32) u64 {
-            const node = self.building.nodes.items[id];
-            return hash(node.ends, self.building.edges.items[node.start..][0..node.len]);
         }
 
         fn hash(ends: bool, edges: []const Dawg.Edge) u64 {

@@ -480,9 +480,6 @@ pub const Graph = struct {
             pub fn eql(context: @This(), id: u32) bool {
                 return std.mem.eql(u32, context.graph.nodes.items[id].key(), context.sought);
             }
-            pub fn hashOf(context: @This(), id: u32) u64 {
-                return stdx.hashWords(context.graph.nodes.items[id].key(), 0);
-            }
         };
         var node = content;
         const context: Context = .{ .graph = self, .sought = node.key() };
@@ -504,7 +501,7 @@ pub const Graph = struct {
         }
         const id: u32 = @intCast(self.nodes.items.len);
         try self.nodes.append(self.gpa, node);
-        try self.node_table.insert(self.gpa, hash, id, context);
+        try self.node_table.insert(self.gpa, hash, id);
         return id;
     }
 
@@ -514,9 +511,6 @@ pub const Graph = struct {
             sought: []const u32,
             pub fn eql(context: @This(), id: u32) bool {
                 return std.mem.eql(u32, context.graph.setItems(id), context.sought);
-            }
-            pub fn hashOf(context: @This(), id: u32) u64 {
-                return stdx.hashWords(context.graph.setItems(id), 0);
             }
         };
         if (items.len == 0) return 0;
@@ -529,7 +523,7 @@ pub const Graph = struct {
         const start: u32 = @intCast(self.set_items.items.len);
         try self.set_items.appendSlice(self.gpa, items);
         try self.sets.append(self.gpa, .{ .start = start, .len = @intCast(items.len), .cost = cost });
-        try self.set_table.insert(self.gpa, hash, id, context);
+        try self.set_table.insert(self.gpa, hash, id);
         return id;
     }
 
@@ -551,9 +545,6 @@ pub const Graph = struct {
             sought: []const u32,
             pub fn eql(context: @This(), id: u32) bool {
                 return std.mem.eql(u32, context.graph.nodesOf(id), context.sought);
-            }
-            pub fn hashOf(context: @This(), id: u32) u64 {
-                return stdx.hashWords(context.graph.nodesOf(id), 0);
             }
         };
         if (items.len == 0) return dead_state;
@@ -621,7 +612,7 @@ pub const Graph = struct {
         }
         try self.state_items.appendSlice(self.gpa, items);
         try self.states.append(self.gpa, state);
-        try self.state_table.insert(self.gpa, hash, id, context);
+        try self.state_table.insert(self.gpa, hash, id);
         return id;
     }
 

@@ -196,16 +196,13 @@ const Builder = struct {
             pub fn eql(context: @This(), id: u32) bool {
                 return context.states[id].eql(context.sought);
             }
-            pub fn hashOf(context: @This(), id: u32) u64 {
-                return context.states[id].hash();
-            }
         };
         const context: Context = .{ .states = self.states.items, .sought = &state };
         const hash = state.hash();
         if (self.ids.find(hash, context)) |known| return @intCast(known);
         if (self.states.items.len == dead) return null;
         const id: u16 = @intCast(self.states.items.len);
-        try self.ids.insert(gpa, hash, id, context);
+        try self.ids.insert(gpa, hash, id);
         try self.states.append(gpa, state);
         return id;
     }

@@ -326,9 +326,6 @@ pub const Patterns = struct {
             pub fn eql(context: @This(), id: u32) bool {
                 return std.mem.eql(u32, &key(context.patterns, id), &context.sought);
             }
-            pub fn hashOf(context: @This(), id: u32) u64 {
-                return stdx.hashWords(&key(context.patterns, id), 0);
-            }
             fn key(patterns: *const Patterns, id: u32) [3]u32 {
                 const known = patterns.states.items[id];
                 return .{ known.pattern, known.term, known.count };
@@ -348,7 +345,7 @@ pub const Patterns = struct {
         if (total == unreachable_cost) return dead;
         const id: u32 = @intCast(self.states.items.len);
         try self.states.append(self.gpa, .{ .pattern = pattern, .term = term, .count = count, .cost = total });
-        try self.table.insert(self.gpa, hash, id, context);
+        try self.table.insert(self.gpa, hash, id);
         return id;
     }
 };

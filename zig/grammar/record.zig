@@ -53,9 +53,6 @@ pub const Sets = struct {
             pub fn eql(context: @This(), id: u32) bool {
                 return std.mem.eql(u32, context.sets.get(id), context.sets.scratch.items);
             }
-            pub fn hashOf(context: @This(), id: u32) u64 {
-                return stdx.hashWords(context.sets.get(id), 0);
-            }
         };
         const context: Context = .{ .sets = self };
         const hash = stdx.hashWords(self.scratch.items, 0);
@@ -63,7 +60,7 @@ pub const Sets = struct {
         const id: u32 = @intCast(self.all.items.len);
         try self.all.append(gpa, .{ .start = @intCast(self.words.items.len), .len = @intCast(self.scratch.items.len) });
         try self.words.appendSlice(gpa, self.scratch.items);
-        try self.table.insert(gpa, hash, id, context);
+        try self.table.insert(gpa, hash, id);
         return id;
     }
 };

@@ -249,11 +249,6 @@ pub const Registers = struct {
                 return known.case == context.key[0] and std.mem.eql(u32, &context.keyOf(known), &context.key) and
                     std.mem.eql(u32, context.registers.words.items[known.left..][0..context.words.len], context.words);
             }
-            pub fn hashOf(context: @This(), id: u32) u64 {
-                const known = context.registers.all.items[id];
-                const count = context.program.cases[known.case].object.words;
-                return hash(&context.keyOf(known), context.registers.words.items[known.left..][0..count]);
-            }
             fn keyOf(context: @This(), register: Register) [6]u32 {
                 return Identity.of(register).key(&context.program.cases[register.case].object);
             }
@@ -271,7 +266,7 @@ pub const Registers = struct {
         try self.words.appendSlice(graph.gpa, words);
         const register = try self.derive(graph, identity, left);
         try self.all.append(graph.gpa, register);
-        try self.table.insert(graph.gpa, hash, id, context);
+        try self.table.insert(graph.gpa, hash, id);
         return id;
     }
 

@@ -113,9 +113,6 @@ pub const Seen = struct {
                 for (known, context.edges) |a, b| if (a.byte != b.byte or a.child != b.child) return false;
                 return true;
             }
-            pub fn hashOf(context: @This(), id: u32) u64 {
-                return hash(context.seen.edgesOf(id), context.seen.ends(id));
-            }
             fn hash(list: []const Edge, end: bool) u64 {
                 var result: u64 = @intFromBool(end);
                 for (list) |edge| result = stdx.hashWords(&.{ edge.byte, edge.child }, result);
@@ -131,7 +128,7 @@ pub const Seen = struct {
         for (edges) |edge| texts += self.count(edge.child);
         try self.edges.appendSlice(gpa, edges);
         try self.nodes.append(gpa, .{ .start = start, .len = @intCast(edges.len), .count = texts, .ends = is_end });
-        try self.table.insert(gpa, hash, id, context);
+        try self.table.insert(gpa, hash, id);
         return id;
     }
 };

@@ -96,8 +96,8 @@ pub const Terms = struct {
         try copy.lists.appendSlice(gpa, self.lists.items);
         try copy.sets.appendSlice(gpa, self.sets.items);
         try copy.rows.appendSlice(gpa, self.rows.items);
-        copy.table = .{ .slots = try gpa.dupe(u32, self.table.slots), .count = self.table.count };
-        copy.set_table = .{ .slots = try gpa.dupe(u32, self.set_table.slots), .count = self.set_table.count };
+        copy.table = try self.table.clone(gpa);
+        copy.set_table = try self.set_table.clone(gpa);
         return copy;
     }
 
@@ -167,9 +167,6 @@ pub const Terms = struct {
             pub fn eql(context: @This(), id: u32) bool {
                 return std.mem.eql(u64, context.terms.setOf(id), context.terms.set_scratch.items);
             }
-            pub fn hashOf(context: @This(), id: u32) u64 {
-                return hashSet(context.terms.setOf(id));
-            }
             fn hashSet(set: []const u64) u64 {
                 return stdx.hashWords(@as([]const u32, @ptrCast(set)), 0);
             }
@@ -179,7 +176,7 @@ pub const Terms = struct {
         if (self.set_table.find(hash, context)) |known| return known;
         const id: u32 = @intCast(self.sets.items.len / self.words);
         try self.sets.appendSlice(self.gpa, self.set_scratch.items);
-        try self.set_table.insert(self.gpa, hash, id, context);
+        try self.set_table.insert(self.gpa, hash, id);
         return id;
     }
 
@@ -541,9 +538,6 @@ pub const Terms = struct {
                 if (known.kind != .@"union" and known.kind != .intersection) return known.a == sought.a and known.b == sought.b and known.c == sought.c;
                 return std.mem.eql(u32, context.terms.listOf(known), context.terms.listOf(sought));
             }
-            pub fn hashOf(context: @This(), id: u32) u64 {
-                return hash(context.terms, &context.terms.terms.items[id]);
-            }
             fn hash(terms: *const Terms, of: *const Term) u64 {
                 const kind: u64 = @backingInt(of.kind);
                 return switch (of.kind) {
@@ -561,8 +555,7 @@ pub const Terms = struct {
         }
         const id: u32 = @intCast(self.terms.items.len);
         try self.terms.append(self.gpa, term);
-        // `sought` is the same as what `hashOf` sees by now.
-        try self.table.insert(self.gpa, hash, id, context);
+        try self.table.insert(self.gpa, hash, id);
         return id;
     }
 

@@ -3,20 +3,30 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 
 pub const IdTable = struct {
-    /// Slots are ids, or `empty`. The length is a power of two or zero, and at least a third of it is empty.
-    slots: []u32 = &.{},
+    /// The length is a power of two or zero, and at least a third of it is empty.
+    slots: []Slot = &.{},
     count: u32 = 0,
+    /// The slots before the table grew. A few are taken over with each new id, so that none of them has to wait for all.
+    before: []Slot = &.{},
+    /// Of these, how many are still to be taken over.
+    before_left: usize = 0,
 
+    /// The low half of the hash finds the slot of an id again when the table grows, and spares most looks at keys.
+    pub const Slot = struct { id: u32, hash: u32 };
     pub const empty: u32 = 0xffffffff;
+    /// Twice as many as it takes to be done before the table grows again.
+    const taken_over = 4;
 
     pub fn deinit(self: *IdTable, gpa: Allocator) void {
         gpa.free(self.slots);
+        gpa.free(self.before);
         self.* = .{};
     }
 
     pub fn clear(self: *IdTable) void {
-        @memset(self.slots, empty);
+        @memset(self.slots, .{ .id = empty, .hash = 0 });
         self.count = 0;
+        self.before_left = 0;
     }
 
     /// Clears it and gives memory beyond so many slots (a power of two) back.
@@ -25,38 +35,62 @@ pub const IdTable = struct {
     }
 
     pub fn bytes(self: *const IdTable) usize {
-        return self.slots.len * @sizeOf(u32);
+        return (self.slots.len + self.before.len) * @sizeOf(Slot);
+    }
+
+    pub fn clone(self: *const IdTable, gpa: Allocator) error{OutOfMemory}!IdTable {
+        const slots = try gpa.dupe(Slot, self.slots);
+        errdefer gpa.free(slots);
+        return .{ .slots = slots, .count = self.count, .before = try gpa.dupe(Slot, self.before), .before_left = self.before_left };
     }
 
     /// The id whose key equals the sought one: `context.eql(id)`.
     pub fn find(self: *const IdTable, hash: u64, context: anytype) ?u32 {
-        if (self.slots.len == 0) return null;
-        const last = self.slots.len - 1;
-        var at = @as(usize, @truncate(hash)) & last;
-        while (self.slots[at] != empty) : (at = (at + 1) & last) {
-            if (context.eql(self.slots[at])) return self.slots[at];
+        return findIn(self.slots, hash, context) orelse if (self.before_left > 0) findIn(self.before, hash, context) else null;
+    }
+
+    fn findIn(slots: []const Slot, hash: u64, context: anytype) ?u32 {
+        if (slots.len == 0) return null;
+        const short: u32 = @truncate(hash);
+        const last = slots.len - 1;
+        var at = short & last;
+        while (slots[at].id != empty) : (at = (at + 1) & last) {
+            if (slots[at].hash == short and context.eql(slots[at].id)) return slots[at].id;
         }
         return null;
     }
 
-    /// `id` is not in the table. `context.hashOf(id)` gives the hash of any id in it.
-    pub fn insert(self: *IdTable, gpa: Allocator, hash: u64, id: u32, context: anytype) error{OutOfMemory}!void {
-        if ((self.count + 1) * 3 > self.slots.len * 2) {
-            const larger = try gpa.alloc(u32, @max(16, self.slots.len * 2));
-            @memset(larger, empty);
-            for (self.slots) |known| if (known != empty) place(larger, context.hashOf(known), known);
-            gpa.free(self.slots);
-            self.slots = larger;
-        }
-        place(self.slots, hash, id);
+    /// `id` is not in the table.
+    pub fn insert(self: *IdTable, gpa: Allocator, hash: u64, id: u32) error{OutOfMemory}!void {
+        if ((self.count + 1) * 3 > self.slots.len * 2) try self.grow(gpa);
+        self.takeOver(taken_over);
+        place(self.slots, .{ .id = id, .hash = @truncate(hash) });
         self.count += 1;
     }
 
-    fn place(slots: []u32, hash: u64, id: u32) void {
+    fn grow(self: *IdTable, gpa: Allocator) error{OutOfMemory}!void {
+        const larger = try gpa.alloc(Slot, @max(16, self.slots.len * 2));
+        @memset(larger, .{ .id = empty, .hash = 0 });
+        std.debug.assert(self.before_left == 0);
+        gpa.free(self.before);
+        self.before = self.slots;
+        self.before_left = self.slots.len;
+        self.slots = larger;
+    }
+
+    fn takeOver(self: *IdTable, count: usize) void {
+        for (0..@min(count, self.before_left)) |_| {
+            self.before_left -= 1;
+            const slot = self.before[self.before_left];
+            if (slot.id != empty) place(self.slots, slot);
+        }
+    }
+
+    fn place(slots: []Slot, slot: Slot) void {
         const last = slots.len - 1;
-        var at = @as(usize, @truncate(hash)) & last;
-        while (slots[at] != empty) at = (at + 1) & last;
-        slots[at] = id;
+        var at = slot.hash & last;
+        while (slots[at].id != empty) at = (at + 1) & last;
+        slots[at] = slot;
     }
 };
 
@@ -78,9 +112,6 @@ test "ids are found by their keys" {
         pub fn eql(self: @This(), id: u32) bool {
             return self.keys[id] == self.sought;
         }
-        pub fn hashOf(self: @This(), id: u32) u64 {
-            return hashWords(self.keys[id..][0..1], 0);
-        }
     };
     var keys: [1000]u32 = undefined;
     var table: IdTable = .{};
@@ -88,11 +119,19 @@ test "ids are found by their keys" {
     for (&keys, 0..) |*key, id| {
         key.* = @intCast(id * id);
         const context: Context = .{ .keys = &keys, .sought = key.* };
-        try std.testing.expectEqual(null, table.find(context.hashOf(@intCast(id)), context));
-        try table.insert(gpa, context.hashOf(@intCast(id)), @intCast(id), context);
+        const hash = hashWords(&.{key.*}, 0);
+        try std.testing.expectEqual(null, table.find(hash, context));
+        try table.insert(gpa, hash, @intCast(id));
+        // Also while older ones are taken over.
+        const old = id / 2;
+        try std.testing.expectEqual(@as(?u32, @intCast(old)), table.find(hashWords(keys[old..][0..1], 0), Context{ .keys = &keys, .sought = keys[old] }));
     }
+    var copy = try table.clone(gpa);
+    defer copy.deinit(gpa);
+    table.clear();
+    try std.testing.expectEqual(null, table.find(hashWords(keys[7..8], 0), Context{ .keys = &keys, .sought = keys[7] }));
     for (keys, 0..) |key, id| {
-        try std.testing.expectEqual(@as(?u32, @intCast(id)), table.find(hashWords(&.{key}, 0), Context{ .keys = &keys, .sought = key }));
+        try std.testing.expectEqual(@as(?u32, @intCast(id)), copy.find(hashWords(&.{key}, 0), Context{ .keys = &keys, .sought = key }));
     }
-    try std.testing.expectEqual(null, table.find(hashWords(&.{7}, 0), Context{ .keys = &keys, .sought = 7 }));
+    try std.testing.expectEqual(null, copy.find(hashWords(&.{7}, 0), Context{ .keys = &keys, .sought = 7 }));
 }
