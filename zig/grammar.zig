@@ -30,4 +30,5 @@ test {
     _ = @import("grammar/oracle_test.zig");
     _ = @import("grammar/pattern_test.zig");
     _ = @import("grammar/pattern_mask_test.zig");
+    _ = @import("grammar/row.zig");
 }

@@ -26,19 +26,12 @@ pub fn bytesOf(graph: *const Graph, node: *const Node) ByteSet {
         .text, .regex => .full,
         .value => valueBytes(program, node.a).unionWith(spaces),
         .number => numberBytes(program, node.a, @intCast(node.b)),
-        .string, .pattern => switch (@as(json_string.State, @bitCast(node.c)).phase) {
-            .text => inside,
-            else => .full,
-        },
-        .among => if (node.c == 0) textBytes(&program.texts[node.a], node.b) else .full,
+        .string, .pattern, .object_other => stringBytes(@bitCast(node.c)),
+        .among => if (node.c == 0) textBytes(&program.texts[node.a], node.b) else stringBytes(@bitCast(node.c)),
         .object_key => key: {
             const register = graph.registers.get(node.a);
-            if (register.extras_open or node.c != 0 or node.b == ir.none) break :key .full;
+            if (register.extras_open or node.c != 0 or node.b == ir.none) break :key stringBytes(@bitCast(node.c));
             break :key textBytes(&program.cases[register.case].object.keys, node.b);
-        },
-        .object_other => switch (@as(json_string.State, @bitCast(node.c)).phase) {
-            .text => inside,
-            else => .full,
         },
         .object_open => of("\"}").unionWith(spaces),
         .object_colon => of(":").unionWith(spaces),
@@ -60,20 +53,26 @@ const plain: ByteSet = set: {
     break :set set;
 };
 
-/// Bytes after which all of a state's nodes are the same as after this one, so that one step tells about all of them.
-pub fn alike(graph: *const Graph, ids: []const u32, byte: u8) ?ByteSet {
-    if (!plain.isSet(byte)) return null;
+/// Of all these nodes together.
+pub fn bytesOfAll(graph: *const Graph, ids: []const u32) ByteSet {
+    var set: ByteSet = .empty;
+    for (ids) |id| set.setUnion(bytesOf(graph, &graph.nodes.items[id]));
+    return set;
+}
+
+/// Bytes after each of which all of a state's nodes are the same, so that one step tells about all of them.
+pub fn alike(graph: *const Graph, ids: []const u32) ByteSet {
     // Without a string it is not worth looking.
     for (ids) |id| {
         const kind = graph.nodes.items[id].kind;
         if (kind == .string or kind == .object_key) break;
-    } else return null;
+    } else return .empty;
     var set = plain;
     for (ids) |id| {
         const node = &graph.nodes.items[id];
         set.setIntersection(alikeBytes(graph, node).unionWith(bytesOf(graph, node).complement()));
     }
-    return if (set.isSet(byte)) set else null;
+    return set;
 }
 
 fn alikeBytes(graph: *const Graph, node: *const Node) ByteSet {
@@ -110,11 +109,27 @@ fn of(bytes: []const u8) ByteSet {
 }
 
 const spaces = of(" \n\r\t");
-const inside: ByteSet = set: {
-    var set: ByteSet = .full;
-    for (0..0x20) |byte| set.unset(byte);
+const ascii: ByteSet = set: {
+    var set: ByteSet = .empty;
+    for (0x20..0x80) |byte| set.set(byte);
     break :set set;
 };
+
+/// By what a character of several bytes has been begun with; between two characters everything that a string may hold or end with.
+const inside: [json_string.utf8_phases]ByteSet = sets: {
+    @setEvalBranchQuota(10_000);
+    var sets: [json_string.utf8_phases]ByteSet = @splat(.empty);
+    for (&sets, 0..) |*set, phase| for (0..256) |byte| {
+        if (json_string.utf8Step(@fromBackingInt(phase), byte) != null) set.set(byte);
+    };
+    for (0..0x20) |byte| sets[@backingInt(json_string.Phase.text)].unset(byte);
+    break :sets sets;
+};
+
+fn stringBytes(state: json_string.State) ByteSet {
+    const phase = @backingInt(state.phase);
+    return if (phase < inside.len) inside[phase] else ascii;
+}
 
 fn one(text: []const u8, at: u32) ByteSet {
     var set: ByteSet = .empty;

@@ -16,12 +16,11 @@ const record_room = @import("record.zig");
 const unique_room = @import("unique.zig");
 const Seen = @import("seen.zig").Seen;
 const Tracks = unique_room.Tracks;
-const Row = @import("row.zig").Row;
+const Rows = @import("row.zig").Rows;
 const spelling = @import("spelling.zig");
 const Stepper = @import("step.zig").Stepper;
 const first_room = @import("first.zig");
 const TakesAll = @import("takes_all.zig").TakesAll;
-const ByteSet = first_room.ByteSet;
 const limits = @import("../limits.zig").grammar;
 
 pub const none = ir.none;
@@ -202,7 +201,7 @@ pub const Graph = struct {
     states: std.ArrayList(State) = .empty,
     state_items: std.ArrayList(u32) = .empty,
     state_table: stdx.IdTable = .{},
-    rows: std.ArrayList(Row) = .empty,
+    rows: Rows = .{},
     registers: Registers = .{},
     record_sets: record_room.Sets = .{},
     tracks: Tracks = .{},
@@ -279,7 +278,7 @@ pub const Graph = struct {
         self.states.clearRetainingCapacity();
         self.state_items.clearRetainingCapacity();
         self.state_table.clear();
-        self.rows.clearRetainingCapacity();
+        self.rows.clear();
         self.memos.clear();
         self.after_parts.clearRetainingCapacity();
         if (self.registers.all.items.len == 0) {
@@ -295,14 +294,14 @@ pub const Graph = struct {
 
     pub fn bytesUsed(self: *const Graph) usize {
         return self.nodes.items.len * @sizeOf(Node) + self.set_items.items.len * 4 + self.sets.items.len * @sizeOf(Set) +
-            self.states.items.len * @sizeOf(State) + self.state_items.items.len * 4 + self.rows.items.len * @sizeOf(Row) +
+            self.states.items.len * @sizeOf(State) + self.state_items.items.len * 4 + self.rows.bytesUsed() +
             self.node_table.bytes() + self.set_table.bytes() + self.state_table.bytes();
     }
 
     /// Of memory that would be kept by `reset`.
     pub fn bytesHeld(self: *const Graph) usize {
         return self.nodes.capacity * @sizeOf(Node) + self.set_items.capacity * 4 + self.sets.capacity * @sizeOf(Set) +
-            self.states.capacity * @sizeOf(State) + self.state_items.capacity * 4 + self.rows.capacity * @sizeOf(Row) +
+            self.states.capacity * @sizeOf(State) + self.state_items.capacity * 4 + self.rows.bytesHeld() +
             self.node_table.bytes() + self.set_table.bytes() + self.state_table.bytes() + self.memos.bytesHeld();
     }
 
@@ -379,15 +378,10 @@ pub const Graph = struct {
     /// The state after a byte. What the step does to the whitespace count is in the result; see Walk for how it is used.
     pub fn step(self: *Graph, state: StateId, byte: u8) error{OutOfMemory}!Transition {
         const row = try self.rowOf(state);
-        const known = self.rows.items[row].get(byte);
+        const known = self.rows.get(row, byte);
         if (known != Transition.unknown) return @bitCast(known);
         const next = try self.stepper.step(self, state, byte);
-        const entries = &self.rows.items[row];
-        entries.put(byte, next);
-        if (first_room.alike(self, self.nodesOf(state), byte)) |set| {
-            var same = set.iterator(.{});
-            while (same.next()) |index| entries.put(@intCast(index), next);
-        }
+        self.rows.put(row, byte, next);
         return next;
     }
 
@@ -395,11 +389,8 @@ pub const Graph = struct {
     pub fn rowOf(self: *Graph, state: StateId) error{OutOfMemory}!u32 {
         const known = self.states.items[state].row;
         if (known != none) return known;
-        const made: u32 = @intCast(self.rows.items.len);
-        const fresh = try self.rows.addOne(self.gpa);
-        var bytes: ByteSet = .empty;
-        for (self.nodesOf(state)) |id| bytes.setUnion(first_room.bytesOf(self, &self.nodes.items[id]));
-        fresh.begin(bytes);
+        const ids = self.nodesOf(state);
+        const made = try self.rows.add(self.gpa, first_room.bytesOfAll(self, ids), first_room.alike(self, ids));
         self.states.items[state].row = made;
         return made;
     }

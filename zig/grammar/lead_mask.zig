@@ -43,7 +43,7 @@ fn afterSpaces(graph: *Graph, state: StateId) Error!?StateId {
     const after = word.?;
     if (after > Transition.plain_max or after == Graph.dead_state) return null;
     for (Leads.whitespace) |byte| if (@as(u32, @bitCast(try graph.step(after, byte))) != after) return null;
-    const live = graph.rows.items[try graph.rowOf(after)].live;
+    const live = graph.rows.live(try graph.rowOf(after));
     for (live, known) |read, told| if (read & ~told != 0) return null;
     return after;
 }

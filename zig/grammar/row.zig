@@ -1,39 +1,110 @@
-//! Where a state's transitions are kept: which bytes may be read at all, which of these have been asked for, and what they led to.
-const Transition = @import("graph.zig").Transition;
+//! Where the transitions of states are kept: which bytes may be read at all, which of these have been asked for, and what they led to.
+//! Most states read a few bytes only, and in free text most bytes lead to one and the same state, so a row has as many entries as can differ.
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const graph_room = @import("graph.zig");
+const Transition = graph_room.Transition;
 const ByteSet = @import("first.zig").ByteSet;
 
-pub const Row = struct {
+const Row = struct {
     /// Never too few, sometimes too many.
     live: [4]u64,
-    known: [4]u64,
-    /// Of known bytes only.
-    next: [256]u32,
+    /// Bytes with an entry of their own. All others that may be read share the row's first one.
+    own: [4]u64,
+    /// The entry of the first byte of each word of `own`.
+    starts: [4]u32,
+};
+
+pub const Rows = struct {
+    list: std.ArrayList(Row) = .empty,
+    /// Transitions.
+    entries: std.ArrayList(u32) = .empty,
 
     const dead: u32 = @bitCast(Transition.dead);
 
-    /// Nothing but the bytes that may be read is known.
-    pub fn begin(self: *Row, bytes: ByteSet) void {
-        self.live = bytes.masks;
-        self.known = @splat(0);
+    pub fn deinit(self: *Rows, gpa: Allocator) void {
+        self.list.deinit(gpa);
+        self.entries.deinit(gpa);
     }
 
-    pub inline fn isLive(self: *const Row, byte: u8) bool {
-        return self.live[byte >> 6] >> @intCast(byte & 63) & 1 != 0;
+    pub fn clear(self: *Rows) void {
+        self.list.clearRetainingCapacity();
+        self.entries.clearRetainingCapacity();
+    }
+
+    pub fn bytesUsed(self: *const Rows) usize {
+        return self.list.items.len * @sizeOf(Row) + self.entries.items.len * @sizeOf(u32);
+    }
+
+    pub fn bytesHeld(self: *const Rows) usize {
+        return self.list.capacity * @sizeOf(Row) + self.entries.capacity * @sizeOf(u32);
+    }
+
+    /// A row of which nothing is known but the bytes that may be read, and those of them after which all is alike.
+    pub fn add(self: *Rows, gpa: Allocator, bytes: ByteSet, alike: ByteSet) error{OutOfMemory}!u32 {
+        const own = bytes.differenceWith(alike).masks;
+        var row: Row = .{ .live = bytes.masks, .own = own, .starts = undefined };
+        var count: u32 = 1;
+        for (&row.starts, own) |*start, word| {
+            start.* = @intCast(self.entries.items.len + count);
+            count += @popCount(word);
+        }
+        try self.entries.appendNTimes(gpa, Transition.unknown, count);
+        try self.list.append(gpa, row);
+        return @intCast(self.list.items.len - 1);
+    }
+
+    pub inline fn live(self: *const Rows, row: u32) *const [4]u64 {
+        return &self.list.items[row].live;
     }
 
     /// A transition, or `Transition.unknown`.
-    pub inline fn get(self: *const Row, byte: u8) u32 {
-        if (!self.isLive(byte)) return dead;
-        return if (self.known[byte >> 6] >> @intCast(byte & 63) & 1 != 0) self.next[byte] else Transition.unknown;
+    pub inline fn get(self: *const Rows, row: u32, byte: u8) u32 {
+        const known = &self.list.items[row];
+        if (known.live[byte >> 6] & bitOf(byte) == 0) return dead;
+        return self.entries.items[entryOf(known, byte)];
     }
 
-    pub fn put(self: *Row, byte: u8, transition: Transition) void {
-        const bit = @as(u64, 1) << @intCast(byte & 63);
-        if (transition == Transition.dead) {
-            self.live[byte >> 6] &= ~bit;
-            return;
+    /// Of a byte that may be read; also for those after which all is the same.
+    pub fn put(self: *Rows, row: u32, byte: u8, transition: Transition) void {
+        const known = &self.list.items[row];
+        self.entries.items[entryOf(known, byte)] = @bitCast(transition);
+        if (transition != Transition.dead) return;
+        if (known.own[byte >> 6] & bitOf(byte) != 0) {
+            known.live[byte >> 6] &= ~bitOf(byte);
+        } else for (&known.live, known.own) |*word, own| {
+            word.* &= own;
         }
-        self.known[byte >> 6] |= bit;
-        self.next[byte] = @bitCast(transition);
+    }
+
+    inline fn entryOf(row: *const Row, byte: u8) u32 {
+        const word = row.own[byte >> 6];
+        if (word & bitOf(byte) == 0) return row.starts[0] - 1;
+        return row.starts[byte >> 6] + @popCount(word & (bitOf(byte) - 1));
+    }
+
+    inline fn bitOf(byte: u8) u64 {
+        return @as(u64, 1) << @intCast(byte & 63);
     }
 };
+
+test "a row gives back what was put, alike bytes together, and forgets dead ones" {
+    const gpa = std.testing.allocator;
+    var rows: Rows = .{};
+    defer rows.deinit(gpa);
+    var bytes: ByteSet = .empty;
+    for ("\"abz\xc3") |byte| bytes.set(byte);
+    var alike: ByteSet = .empty;
+    for ("bz") |byte| alike.set(byte);
+    _ = try rows.add(gpa, .full, .empty);
+    const row = try rows.add(gpa, bytes, alike);
+    try std.testing.expectEqual(Transition.unknown, rows.get(row, 'z'));
+    try std.testing.expectEqual(Rows.dead, rows.get(row, 'y'));
+    for ("\"ab\xc3", 1..) |byte, state| rows.put(row, byte, .{ .state = @intCast(state), .whitespace = 0 });
+    for ("\"abz\xc3", [_]u32{ 1, 2, 3, 3, 4 }) |byte, state| try std.testing.expectEqual(state, rows.get(row, byte));
+    rows.put(row, 'a', .dead);
+    rows.put(row, 'z', .dead);
+    for ("abz") |byte| try std.testing.expectEqual(Rows.dead, rows.get(row, byte));
+    for ("\"\xc3", [_]u32{ 1, 4 }) |byte, state| try std.testing.expectEqual(state, rows.get(row, byte));
+    for (rows.live(row), [_]u64{ @as(u64, 1) << '"', 0, 0, @as(u64, 1) << (0xc3 - 192) }) |word, want| try std.testing.expectEqual(want, word);
+}

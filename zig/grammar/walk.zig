@@ -60,7 +60,7 @@ pub fn relative(graph: *Graph, trie: *const Trie, start: StateId, first: ?ByteSe
     while (at < end) {
         const node = &nodes[at];
         const parent = &frames[node.depth - 1];
-        var word = graph.rows.items[parent.row].get(node.byte);
+        var word = graph.rows.get(parent.row, node.byte);
         if (node.depth == 1) if (first) |set| if (!set.isSet(node.byte)) {
             word = dead_word;
         };
@@ -146,7 +146,7 @@ pub const Frame = struct {
 
     fn from(self: *const Frame, graph: *const Graph, trie: *const Trie, byte: u32) u32 {
         if (byte > 255) return self.end;
-        const found = trie.tables[self.table].find(trie.children, &graph.rows.items[self.row].live, byte);
+        const found = trie.tables[self.table].find(trie.children, graph.rows.live(self.row), byte);
         return if (found == none) self.end else found;
     }
 };
