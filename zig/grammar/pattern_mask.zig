@@ -50,10 +50,13 @@ pub fn cost(graph: *const Graph, keys: [2]Key, at: graph_room.StateId, state: u3
     for (keys) |key| {
         const memo = graph.memos.get(key) orelse return null;
         most = @max(most, memo.cost_max);
-        if (bounded) most = @max(most, spelling.times(memo.shortest_max, patterns.of(state).unit));
+        if (bounded) most = @max(most, spelling.times(memo.shortest_max, patterns.of(state).unit) +| begun_cost_max);
     }
     return most +| rest;
 }
+
+/// What a character that a token has begun takes at most: a pair of escapes without its first backslash.
+const begun_cost_max = 11;
 
 /// What was read of a key down to one node of the trie.
 pub const PlaceFrame = struct { place: Place, at: json_string.State };

@@ -1,5 +1,6 @@
 //! Masks inside patterns against single tokens, where counters are large and tokens long: what a view of a state leaves out must not matter.
 const std = @import("std");
+const words = @import("../stdx.zig").words;
 const vocabulary_room = @import("../vocabulary.zig");
 const ir = @import("ir.zig");
 const encode = @import("encode.zig").encode;
@@ -65,8 +66,17 @@ test "masks inside patterns with large counters are what single tokens say" {
         .{ .repeat = .{ .item = 26, .min = 0, .max = 13 } },
         .{ .concat = &.{ 27, 22 } },
         .{ .repeat = .{ .item = 8, .min = 2, .max = 14 } },
+        // Searches for texts, and texts without them.
+        .{ .class = &.{ .{ .first = 0, .last = 0xd7ff }, .{ .first = 0xe000, .last = 0x10ffff } } },
+        .{ .repeat = .{ .item = 30, .min = 0, .max = none } },
+        .{ .repeat = .{ .item = 8, .min = 4, .max = 4 } },
+        .{ .concat = &.{ 31, 32, 31 } },
+        .{ .concat = &.{ 31, 24, 22, 31 } },
+        .{ .@"union" = &.{ 33, 34 } },
+        .{ .intersection = &.{ 33, 34 } },
+        .{ .complement = 33 },
+        .{ .intersection = &.{ 37, 34 } },
     };
-    const Case = struct { regex: u32, min: u32 = 0, max: u32 = none };
     for ([_]Case{
         .{ .regex = 4 },             .{ .regex = 5 },                          .{ .regex = 6 },                       .{ .regex = 7 },
         .{ .regex = 9 },             .{ .regex = 10 },                         .{ .regex = 11, .max = 40 },           .{ .regex = 11, .min = 19, .max = 55 },
@@ -74,54 +84,167 @@ test "masks inside patterns with large counters are what single tokens say" {
         .{ .regex = 16 },            .{ .regex = 17 },                         .{ .regex = 18 },                      .{ .regex = 20 },
         .{ .regex = 28 },            .{ .regex = 28, .max = 44 },              .{ .regex = 29 },                      .{ .regex = 16, .max = 42 },
         .{ .regex = 22 },            .{ .regex = 23 },                         .{ .regex = 22, .min = 4, .max = 38 }, .{ .regex = 13, .min = 0, .max = 41 },
-        .{ .regex = 6, .max = 47 },  .{ .regex = 14, .min = 20, .max = none },
+        .{ .regex = 6, .max = 47 },  .{ .regex = 14, .min = 20, .max = none }, .{ .regex = 33 },                      .{ .regex = 33, .max = 40 },
+        .{ .regex = 33, .min = 30 }, .{ .regex = 35 },                         .{ .regex = 36 },                      .{ .regex = 36, .max = 50 },
+        .{ .regex = 37 },            .{ .regex = 38 },
     }, 0..) |case, index| {
         errdefer std.debug.print("case {d}\n", .{index});
-        const style: ir.Style = .{ .free_space = true, .whitespace_max = 3, .spelling = if (index % 2 == 0) .spec else .canonical };
-        const bytes = try encode(gpa, .{
-            .nodes = &.{.{ .json = .{ .value = 0, .style = style } }},
-            .values = &.{
-                .{ .origin = 0, .cases = &.{.{ .object = .{ .properties = &.{.{ .key = "k", .required = true, .options = &.{.{ .value = 1 }} }} } }} },
-                .{ .origin = 1, .cases = &.{.{ .string = .{ .length_min = case.min, .length_max = case.max, .regex = case.regex } }} },
-            },
-            .regexes = &regexes,
-            .root = 0,
-        });
-        defer gpa.free(bytes);
-        var refusal: ir.Refusal = .{};
-        const program = try Program.create(gpa, vocabulary, bytes, &refusal);
+        const program = try programOf(vocabulary, &regexes, case, if (index % 2 == 0) .spec else .canonical);
         defer program.destroy();
-        for (0..12) |round| {
-            var prng: std.Random.DefaultPrng = .init(seed +% index *% 1000 +% round);
-            const random = prng.random();
-            const matcher = try Matcher.create(gpa, program, &.{stop});
-            defer matcher.destroy();
-            const limited = round % 3 == 2;
-            var left = if (limited) program.cost_min + random.uintLessThan(u32, 20) else unlimited;
-            // A limited output is over once nothing is left.
-            for (0..if (limited) left + 1 else 40) |_| {
-                if (left == 0) {
-                    try std.testing.expect(matcher.acceptsEnd());
-                    break;
-                }
-                const out = try arena.alloc(u32, vocabulary.words());
-                try matcher.mask(out, left);
-                var choices: std.ArrayList(u32) = .empty;
-                for (0..vocabulary.count) |token_index| {
-                    const token: u32 = @intCast(token_index);
-                    const in_mask = out[token >> 5] >> @intCast(token & 31) & 1 != 0;
-                    if (in_mask != try matcher.allowed(token, left)) {
-                        std.debug.print("token '{s}' with {d} left: mask {}\n", .{ vocabulary.text(token), left, in_mask });
-                        return error.MaskDiffers;
-                    }
-                    if (in_mask) try choices.append(arena, token);
-                }
-                if (choices.items.len == 0) return error.DeadEnd;
-                const token = choices.items[random.uintLessThan(usize, choices.items.len)];
-                if (token == stop) break;
-                try std.testing.expect(try matcher.accept(token));
-                if (limited) left -= 1;
-            } else if (limited) return error.NotFinished;
-        }
+        for (0..12) |round| try expectSingles(arena, program, stop, round % 3 == 2, seed +% index *% 1000 +% round);
     }
+}
+
+test "masks inside random patterns are what single tokens say" {
+    const seed = std.testing.random_seed;
+    errdefer std.debug.print("seed {d}\n", .{seed});
+    var prng: std.Random.DefaultPrng = .init(seed);
+    const random = prng.random();
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    var tokens: std.ArrayList([]const u8) = .empty;
+    for (0x20..0x7f) |byte| try tokens.append(arena, try arena.dupe(u8, &.{@intCast(byte)}));
+    const pieces = [_][]const u8{ "a", "b", "ab", "-", "é", "中", "\u{2028}", "\\n", "\\\\", "\\/", "\\u0061", "\n" };
+    const tails = [_][]const u8{ "\"", "\"}", "\xc3", "\xe2\x80", "\xe4", "\xf1", "\\", "\\u00", "\\\"", "" };
+    for (0..400) |_| {
+        var text: std.ArrayList(u8) = .empty;
+        for (0..random.uintAtMost(usize, 6)) |_| try text.appendSlice(arena, pieces[random.uintLessThan(usize, pieces.len)]);
+        try text.appendSlice(arena, tails[random.uintLessThan(usize, tails.len)]);
+        if (text.items.len > 0) try tokens.append(arena, text.items);
+    }
+    try tokens.appendSlice(arena, &.{ "\xa9", "\xa8", "\xb8", "\xad", "{\"k\":\"", "\"}", "<end>" });
+    const vocabulary = try vocabulary_room.forTest(gpa, tokens.items, &.{.control});
+    defer vocabulary.destroy(gpa);
+    var followed: usize = 0;
+    for (0..60) |round| {
+        var regexes: std.ArrayList(ir.Regex) = .empty;
+        const root = try randomRegex(arena, random, &regexes, 4);
+        const max: u32 = if (random.uintLessThan(u32, 3) == 0) 4 + random.uintLessThan(u32, 40) else none;
+        const program = programOf(vocabulary, regexes.items, .{ .regex = root, .max = max }, if (round % 2 == 0) .spec else .canonical) catch |failure| switch (failure) {
+            error.Refused => continue,
+            else => return failure,
+        };
+        defer program.destroy();
+        errdefer for (regexes.items, 0..) |regex, index| std.debug.print("{d}: {any}\n", .{ index, regex });
+        for (0..3) |turn| try expectSingles(arena, program, @intCast(tokens.items.len - 1), turn == 2, random.int(u64));
+        followed += 1;
+    }
+    try std.testing.expect(followed > 0);
+}
+
+test "an escape that a token begins is paid beside what has to follow" {
+    var tokens: [0x7f - 0x20 + 3][]const u8 = undefined;
+    const bytes = "\xc3\xa9" ++ comptime ascii: {
+        var all: [0x7f - 0x20]u8 = undefined;
+        for (&all, 0x20..) |*byte, char| byte.* = char;
+        break :ascii all;
+    };
+    for (tokens[1..], 0..) |*token, index| token.* = bytes[index..][0..1];
+    tokens[0] = "{\"k\":\"";
+    const vocabulary = try vocabulary_room.forTest(gpa, &tokens, &.{});
+    defer vocabulary.destroy(gpa);
+    const regexes = [_]ir.Regex{
+        .{ .class = &.{.{ .first = 0xe9, .last = 0xe9 }} },
+        .{ .class = &.{.{ .first = 'a', .last = 'a' }} },
+        .{ .repeat = .{ .item = 1, .min = 3, .max = none } },
+        .{ .concat = &.{ 0, 2 } },
+    };
+    const program = try programOf(vocabulary, &regexes, .{ .regex = 3, .max = 40 }, .spec);
+    defer program.destroy();
+    const matcher = try Matcher.create(gpa, program, &.{});
+    defer matcher.destroy();
+    try std.testing.expect(try matcher.accept(0));
+    for (1..30) |left| {
+        var out: [(tokens.len + 31) / 32]u32 = undefined;
+        try matcher.mask(&out, @intCast(left));
+        for (0..tokens.len) |token| try std.testing.expectEqual(try matcher.allowed(@intCast(token), @intCast(left)), words.isSet(&out, @intCast(token)));
+    }
+}
+
+const Case = struct { regex: u32, min: u32 = 0, max: u32 = none };
+
+/// Of an object whose only key has a string of this regex.
+fn programOf(vocabulary: *const vocabulary_room.Vocabulary, regexes: []const ir.Regex, case: Case, spelling: ir.Style.Spelling) !*Program {
+    const bytes = try encode(gpa, .{
+        .nodes = &.{.{ .json = .{ .value = 0, .style = .{ .free_space = true, .whitespace_max = 3, .spelling = spelling } } }},
+        .values = &.{
+            .{ .origin = 0, .cases = &.{.{ .object = .{ .properties = &.{.{ .key = "k", .required = true, .options = &.{.{ .value = 1 }} }} } }} },
+            .{ .origin = 1, .cases = &.{.{ .string = .{ .length_min = case.min, .length_max = case.max, .regex = case.regex } }} },
+        },
+        .regexes = regexes,
+        .root = 0,
+    });
+    defer gpa.free(bytes);
+    var refusal: ir.Refusal = .{};
+    return Program.create(gpa, vocabulary, bytes, &refusal);
+}
+
+/// Adds a regex of some depth; its index.
+fn randomRegex(arena: std.mem.Allocator, random: std.Random, regexes: *std.ArrayList(ir.Regex), depth: usize) !u32 {
+    const Range = ir.Regex.Range;
+    const classes = [_][]const Range{
+        &.{.{ .first = 'a', .last = 'a' }},
+        &.{.{ .first = 'a', .last = 'b' }},
+        &.{ .{ .first = '-', .last = '-' }, .{ .first = 0xe9, .last = 0xe9 } },
+        &.{ .{ .first = 0, .last = 0xd7ff }, .{ .first = 0xe000, .last = 0x10ffff } },
+        &.{ .{ .first = 0, .last = 9 }, .{ .first = 0xb, .last = 0x2027 }, .{ .first = 0x202a, .last = 0xd7ff }, .{ .first = 0xe000, .last = 0x10ffff } },
+        &.{ .{ .first = 0, .last = 'a' - 1 }, .{ .first = 'c', .last = 0xd7ff }, .{ .first = 0xe000, .last = 0x10ffff } },
+    };
+    const kinds = [_]std.meta.Tag(ir.Regex){ .class, .concat, .concat, .@"union", .repeat, .repeat, .intersection, .complement };
+    const kind = if (depth == 0) .class else kinds[random.uintLessThan(usize, kinds.len)];
+    const regex: ir.Regex = switch (kind) {
+        .class => .{ .class = classes[random.uintLessThan(usize, classes.len)] },
+        .concat, .@"union", .intersection => items: {
+            const items = try arena.alloc(u32, 2 + random.uintLessThan(usize, 2));
+            for (items) |*item| item.* = try randomRegex(arena, random, regexes, depth - 1);
+            break :items switch (kind) {
+                .concat => .{ .concat = items },
+                .@"union" => .{ .@"union" = items },
+                else => .{ .intersection = items },
+            };
+        },
+        .complement => .{ .complement = try randomRegex(arena, random, regexes, depth - 1) },
+        .repeat => .{ .repeat = .{
+            .item = try randomRegex(arena, random, regexes, depth - 1),
+            .min = random.uintLessThan(u32, 3),
+            .max = if (random.boolean()) none else 3 + random.uintLessThan(u32, 30),
+        } },
+    };
+    try regexes.append(arena, regex);
+    return @intCast(regexes.items.len - 1);
+}
+
+/// Follows a random output, comparing each mask with what every token says by itself.
+fn expectSingles(arena: std.mem.Allocator, program: *Program, stop: u32, limited: bool, seed: u64) !void {
+    const vocabulary = program.vocabulary;
+    var prng: std.Random.DefaultPrng = .init(seed);
+    const random = prng.random();
+    const matcher = try Matcher.create(gpa, program, &.{stop});
+    defer matcher.destroy();
+    var left = if (limited) program.cost_min + random.uintLessThan(u32, 20) else unlimited;
+    // A limited output is over once nothing is left.
+    for (0..if (limited) left + 1 else 40) |_| {
+        if (left == 0) {
+            try std.testing.expect(matcher.acceptsEnd());
+            break;
+        }
+        const out = try arena.alloc(u32, vocabulary.words());
+        try matcher.mask(out, left);
+        var choices: std.ArrayList(u32) = .empty;
+        for (0..vocabulary.count) |token_index| {
+            const token: u32 = @intCast(token_index);
+            const in_mask = out[token >> 5] >> @intCast(token & 31) & 1 != 0;
+            if (in_mask != try matcher.allowed(token, left)) {
+                std.debug.print("token '{s}' with {d} left: mask {}\n", .{ vocabulary.text(token), left, in_mask });
+                return error.MaskDiffers;
+            }
+            if (in_mask) try choices.append(arena, token);
+        }
+        if (choices.items.len == 0) return error.DeadEnd;
+        const token = choices.items[random.uintLessThan(usize, choices.items.len)];
+        if (token == stop) break;
+        try std.testing.expect(try matcher.accept(token));
+        if (limited) left -= 1;
+    } else if (limited) return error.NotFinished;
 }

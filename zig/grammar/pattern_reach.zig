@@ -24,8 +24,9 @@ pub const Reach = struct {
 /// The signs that characters of one class of a pattern's alphabet have.
 pub const Class = signs.Set;
 
-/// A state that was reached, and a class of characters that led to it from another one.
-const State = struct { id: u32, class: u16, from: u32 };
+/// A state that was reached, and a class of characters that led to it from another one. `rest`: the term that is left of it; where that is
+/// left whatever follows of the kind, what the state leads to is not looked at.
+const State = struct { id: u32, class: u16, from: u32, rest: u32, lasts: bool };
 
 pub const Scratch = struct {
     states: std.ArrayList(State) = .empty,
@@ -84,6 +85,15 @@ const inside = found: {
     break :found set;
 };
 
+/// As `of`, of a state that stays alive on most characters however long a text is; null if it is none.
+pub fn ofWide(patterns: *Patterns, start: u32, weights: *const [signs.count]u32) Error!?Reach {
+    var kind: signs.Set = inside;
+    _ = try keepAlive(patterns, try classesOf(patterns, start), start, &kind);
+    if (!isWide(&kind)) return null;
+    const reach = try of(patterns, start, weights);
+    return if (reach.characters == none and isWide(&reach.kind)) reach else null;
+}
+
 /// For a state whose text has no bounds; see `Patterns.unbounded`. `weights`: how many tokens each sign matters to.
 pub fn of(patterns: *Patterns, start: u32, weights: *const [signs.count]u32) Error!Reach {
     const classes = try classesOf(patterns, start);
@@ -93,7 +103,7 @@ pub fn of(patterns: *Patterns, start: u32, weights: *const [signs.count]u32) Err
     var steps: usize = 0;
     const characters = while (true) {
         states.clearRetainingCapacity();
-        try states.append(patterns.gpa, .{ .id = start, .class = no_class, .from = 0 });
+        try states.append(patterns.gpa, stateOf(patterns, classes, &kind, start, no_class, 0));
         const found = try spread(patterns, classes, weights, &kind, &steps);
         if (found != .narrower) break found.after;
     };
@@ -101,8 +111,14 @@ pub fn of(patterns: *Patterns, start: u32, weights: *const [signs.count]u32) Err
     var read: signs.Set = .empty;
     for (states.items) |known| {
         const state = known.id;
-        reach.shortest = @max(reach.shortest, try patterns.shortest(state, .start));
-        if (patterns.accepts(state)) reach.exits.set('"') else reach.accepts = false;
+        const rest = patterns.termAt(state, known.rest);
+        reach.shortest = @max(reach.shortest, rest.shortest);
+        if (known.lasts) {
+            // Whatever it may lead to.
+            read = .full;
+            reach.exits.set('"');
+        }
+        if (rest.nullable) reach.exits.set('"') else reach.accepts = false;
         if (patterns.of(state).escapes) reach.exits.set('\\');
         for (classes, 0..) |class, index| {
             if (try patterns.after(state, @intCast(index)) != Patterns.dead) read.setUnion(class);
@@ -111,6 +127,23 @@ pub fn of(patterns: *Patterns, start: u32, weights: *const [signs.count]u32) Err
     reach.exits.setUnion(read.differenceWith(unspelled));
     reach.exits = reach.exits.differenceWith(kind);
     return reach;
+}
+
+fn stateOf(patterns: *const Patterns, classes: []const Class, kind: *const signs.Set, id: u32, class: u16, from: u32) State {
+    var state: State = .{ .id = id, .class = class, .from = from, .rest = patterns.states.items[id].term, .lasts = false };
+    // Of a smaller kind it matters what leaves it, which has to be looked at.
+    if (!isWide(kind)) return state;
+    const lasting = patterns.lasting(id) orelse return state;
+    for (classes, 0..) |*own, index| {
+        if (touches(own, kind) and lasting.set[index / 64] >> @intCast(index % 64) & 1 == 0) return state;
+    }
+    state.rest = lasting.term;
+    state.lasts = true;
+    return state;
+}
+
+fn isWide(kind: *const signs.Set) bool {
+    return 4 * kind.count() >= 3 * inside.count();
 }
 
 /// How long texts from a state on may be that lead to the states just reached.
@@ -128,10 +161,13 @@ pub const Within = struct {
         for (1..characters_max + 1) |characters| {
             var cost: u32 = 0;
             for (patterns.scratch.reaches.states.items) |state| {
-                if (patterns.costAfter(from, @intCast(characters), state.id)) |own| {
+                if (patterns.costAfter(from, @intCast(characters), state.rest)) |own| {
                     cost = @max(cost, own);
                     self.possible = @intCast(characters);
-                } else all = false;
+                } else {
+                    all = false;
+                    if (state.lasts) self.possible = @intCast(characters);
+                }
             }
             if (!all) continue;
             self.sure = @intCast(characters);
@@ -158,6 +194,7 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
     while (begin < states.items.len) : (characters += 1) {
         const end = states.items.len;
         if (characters > 0) for (states.items[begin..end]) |state| {
+            if (state.lasts) continue;
             var less = kind.*;
             if (try keepAlive(patterns, classes, state.id, &less)) continue;
             // Without the characters that it does not read, or without some that lead to it, or the whole kind for shorter texts.
@@ -171,6 +208,7 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
             return .narrower;
         };
         for (begin..end) |at| {
+            if (states.items[at].lasts) continue;
             steps.* += classes.len;
             for (classes, 0..) |*class, index| {
                 if (!touches(class, kind)) continue;
@@ -180,7 +218,7 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
                 } else false;
                 if (known) continue;
                 if (states.items.len == states_max or steps.* > steps_max) return .{ .after = characters };
-                try states.append(patterns.gpa, .{ .id = next, .class = @intCast(index), .from = @intCast(at) });
+                try states.append(patterns.gpa, stateOf(patterns, classes, kind, next, @intCast(index), @intCast(at)));
             }
         }
         begin = end;

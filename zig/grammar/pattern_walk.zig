@@ -65,6 +65,11 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
     if (patterns.of(start).escapes) try walkBehind(patterns, vocabulary, start, '\\', sink);
     var done: signs_room.Set = .empty;
     var live: signs_room.Set = .empty;
+    if (try pattern_reach.ofWide(patterns, try patterns.unbounded(start), signs.weights)) |reach| {
+        const sought: Sought = .{ .first = reach.kind, .reach = &reach, .start = start };
+        try sought.find(patterns, vocabulary, single, sets[count..][0..count], sets[2 * count ..][0..count], sink);
+        done = reach.kind;
+    }
     for (0..classes.len) |index| {
         const next = try patterns.after(start, @intCast(index));
         if (next == Patterns.dead) continue;
@@ -105,7 +110,7 @@ const single_share = 8;
 /// Of fewer characters there are few tokens, and a walk finds them sooner.
 const kind_min = 8;
 
-/// Tokens whose first characters all lead to one state.
+/// Tokens whose first characters all lead to one state, or are of the kind on which the state that is asked for stays alive.
 const Sought = struct {
     first: signs_room.Set,
     /// Of that state.
@@ -139,8 +144,9 @@ const Sought = struct {
         }
         try sink.inside(inside, within.cost, reach.shortest);
         const counted = patterns.states.items[self.start].count != none;
+        const needed = try patterns.shortest(self.start, .start);
         for (signs.quoted) |*item| {
-            if (!self.first.isSet(item.first)) continue;
+            if (item.characters < needed or !self.first.isSet(item.first)) continue;
             const fits = item.characters - 1 <= reach.characters and item.later.subsetOf(reach.kind);
             if (fits and !reach.exits.isSet('"')) continue;
             if (fits and reach.accepts and !counted) {

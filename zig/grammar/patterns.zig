@@ -21,7 +21,9 @@ const spelling = @import("spelling.zig");
 const alphabet_room = @import("alphabet.zig");
 const pattern_room = @import("pattern.zig");
 const Pattern = pattern_room.Pattern;
-const Terms = @import("terms.zig").Terms;
+const terms_room = @import("terms.zig");
+const Term = terms_room.Term;
+const Terms = terms_room.Terms;
 const Scratch = @import("pattern_walk.zig").Scratch;
 
 const none = ir.none;
@@ -180,13 +182,31 @@ pub const Patterns = struct {
         return if (known.count == none) state else self.intern(known.pattern, known.term, none);
     }
 
-    /// Tokens that finish a text as if this unbounded state were reached some characters after another one; null if nothing keeps the bounds.
-    pub fn costAfter(self: *const Patterns, from: u32, characters: u32, state: u32) ?u32 {
+    /// What surely is left of a state, whatever was read of some classes.
+    pub const Lasting = struct { term: u32, set: []const u64 };
+
+    pub fn lasting(self: *const Patterns, state: u32) ?Lasting {
+        const known = self.states.items[state];
+        const terms = &self.terms[known.pattern].?;
+        const found = terms.terms.items[known.term].lasting;
+        // What was never met was not explored.
+        if (found.term == none or terms.terms.items[found.term].cost == unreachable_cost) return null;
+        return .{ .term = found.term, .set = terms.setOf(found.set) };
+    }
+
+    /// A term of a state's pattern.
+    pub fn termAt(self: *const Patterns, state: u32, term: u32) *const Term {
+        return &self.terms[self.states.items[state].pattern].?.terms.items[term];
+    }
+
+    /// Tokens that finish a text if this term, without the bounds, is left some characters after a state; null if nothing keeps the bounds.
+    pub fn costAfter(self: *const Patterns, from: u32, characters: u32, term: u32) ?u32 {
         const known = self.states.items[from];
-        if (known.count == none) return self.cost(state);
+        const own = self.termAt(from, term).cost;
+        if (known.count == none) return own;
         const pattern = &self.patterns[known.pattern];
-        const nearest = pattern.nearest(&self.terms[known.pattern].?, self.states.items[state].term, known.count +| characters) orelse return null;
-        return @max(self.cost(state), spelling.times(nearest, pattern.unit));
+        const nearest = pattern.nearest(&self.terms[known.pattern].?, term, known.count +| characters) orelse return null;
+        return @max(own, spelling.times(nearest, pattern.unit));
     }
 
     fn loosen(self: *Patterns, pattern: u32, of_term: u32) Error!u32 {
@@ -351,7 +371,7 @@ pub const Patterns = struct {
 };
 
 /// Terms without a budget refuse nothing.
-fn unrefused(result: @import("terms.zig").Error!u32) Error!u32 {
+fn unrefused(result: terms_room.Error!u32) Error!u32 {
     return result catch |failure| switch (failure) {
         error.OutOfMemory => error.OutOfMemory,
         error.Refused => unreachable,

@@ -45,6 +45,15 @@ pub const Term = struct {
     longest: u32,
     /// Where its derivatives stand in `rows`, by class, or `none`.
     row: u32 = none,
+    lasting: Lasting = .{},
+
+    /// A term whose every text is a text of what is left of this one, whatever characters of a set were read: a loop over the set, or what
+    /// begins with one.
+    pub const Lasting = struct {
+        /// `none`: there is none.
+        term: u32 = none,
+        set: u32 = 0,
+    };
 };
 
 pub const Error = error{ OutOfMemory, Refused };
@@ -556,7 +565,73 @@ pub const Terms = struct {
         const id: u32 = @intCast(self.terms.items.len);
         try self.terms.append(self.gpa, term);
         try self.table.insert(self.gpa, hash, id);
+        self.terms.items[id].lasting = try self.lastingOf(id);
         return id;
+    }
+
+    fn lastingOf(self: *Terms, id: u32) Error!Term.Lasting {
+        const term = self.terms.items[id];
+        switch (term.kind) {
+            .nothing, .empty, .class, .complement => return .{},
+            .repeat => {
+                const item = self.terms.items[term.a];
+                return if (term.c == none and item.kind == .class) .{ .term = id, .set = item.a } else .{};
+            },
+            .concat => {
+                const head = self.terms.items[term.a];
+                if (head.lasting.term == term.a) return .{ .term = id, .set = head.lasting.set };
+                return if (head.nullable) self.terms.items[term.b].lasting else .{};
+            },
+            .@"union" => {
+                var best: Term.Lasting = .{};
+                for (self.listOf(&term)) |item| {
+                    const lasting = self.terms.items[item].lasting;
+                    if (lasting.term == none) continue;
+                    if (best.term == none or self.sizeOf(lasting.set) > self.sizeOf(best.set)) best = lasting;
+                }
+                return best;
+            },
+            .intersection => return self.lastingOfAll(id),
+        }
+    }
+
+    /// Of an intersection: that of what lasts of its parts, if it is a term that was met before.
+    fn lastingOfAll(self: *Terms, id: u32) Error!Term.Lasting {
+        const term = self.terms.items[id];
+        const mark = self.scratch.items.len;
+        defer self.scratch.shrinkRetainingCapacity(mark);
+        self.set_scratch.clearRetainingCapacity();
+        try self.set_scratch.appendNTimes(self.gpa, ~@as(u64, 0), self.words);
+        for (0..term.b) |index| {
+            const lasting = self.terms.items[self.lists.items[term.a + index]].lasting;
+            if (lasting.term == none) return .{};
+            try self.scratch.append(self.gpa, lasting.term);
+            for (self.set_scratch.items, self.setOf(lasting.set)) |*word, bits| word.* &= bits;
+        }
+        if (std.mem.allEqual(u64, self.set_scratch.items, 0)) return .{};
+        try self.sortFrom(mark);
+        const known = self.knownIntersection(self.scratch.items[mark..]) orelse return .{};
+        return .{ .term = known, .set = try self.internSet() };
+    }
+
+    fn knownIntersection(self: *const Terms, items: []const u32) ?u32 {
+        if (items.len == 1) return items[0];
+        const Context = struct {
+            terms: *const Terms,
+            items: []const u32,
+            pub fn eql(context: @This(), id: u32) bool {
+                const known = &context.terms.terms.items[id];
+                return known.kind == .intersection and std.mem.eql(u32, context.terms.listOf(known), context.items);
+            }
+        };
+        const context: Context = .{ .terms = self, .items = items };
+        return self.table.find(stdx.hashWords(items, @backingInt(Kind.intersection)), context);
+    }
+
+    fn sizeOf(self: *const Terms, set: u32) u32 {
+        var size: u32 = 0;
+        for (self.setOf(set)) |word| size += @popCount(word);
+        return size;
     }
 
     // Reading characters
