@@ -19,12 +19,18 @@ export class Facts {
   /** Whether it is plain that no value fits all of them. */
   exclude(conjuncts: readonly Conjunct[]): boolean {
     if (conjuncts.some((one, i) => conjuncts.some((other, j) => j > i && areOpposite(one, other)))) return true;
-    const fact = conjuncts.map((conjunct) => this.#of(conjunct, 0)).reduce(both, nothingKnown);
-    const { only, languages } = fact;
-    if (fact.types === 0) return true;
-    if (only !== undefined)
-      return [...only].every(([key, type]) => fact.not.has(key) || this.#mismatches(key, type, languages));
-    if (fact.types !== types.string || languages.length < 2) return false;
+    const facts = conjuncts.map((conjunct) => this.#of(conjunct, 0));
+    const sum = facts.reduce((left, fact) => left & fact.types, everyType);
+    if (sum === 0) return true;
+    const [list] = facts.flatMap(({ only }) => only ?? []).sort((a, b) => a.size - b.size);
+    const languages = facts.flatMap((fact) => fact.languages);
+    if (list !== undefined) {
+      const isListed = (key: string) => facts.every(({ only, not }) => only?.has(key) !== false && !not.has(key));
+      return list
+        .entries()
+        .every(([key, type]) => (type & sum) === 0 || !isListed(key) || this.#mismatches(key, type, languages));
+    }
+    if (sum !== types.string || languages.length < 2) return false;
     return this.#reader.texts.derivatives.isEmpty(this.#reader.texts.languages.intersection(languages));
   }
 

@@ -1,27 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { acceptsJson } from "../../../tests/oracle/ir-acceptor.ts";
-import { type Ir, irBuilder } from "../ir.ts";
-import { lowerSchema, type SchemaOptions } from "./lower.ts";
+import { accepts, lower } from "../../../tests/lowered.ts";
 import type { Refusal } from "./schema.ts";
-
-const spec: SchemaOptions = { closed: false, ordered: false, assertFormats: true, objectsOnly: false, originFirst: 0 };
-
-type Lowered = { readonly ir: Ir; readonly value: number; readonly places: readonly string[] };
-
-function lower(schema: unknown, options: Partial<SchemaOptions> = {}): Lowered | Refusal {
-  const builder = irBuilder();
-  const text = typeof schema === "string" ? schema : JSON.stringify(schema);
-  const result = lowerSchema(builder, text, { ...spec, ...options });
-  if (!result.ok) return result.failure;
-  const { value, places } = result.value;
-  const style = { freeSpace: true, whitespaceMax: undefined, spelling: "spec" } as const;
-  return { ir: builder.finish(builder.node({ kind: "json", value, style })), value, places };
-}
-
-function accepts(lowered: Lowered | Refusal, text: string): boolean {
-  if ("reason" in lowered) throw new Error(`refused: ${JSON.stringify(lowered)}`);
-  return acceptsJson(lowered.ir, lowered.value, text);
-}
 
 describe("accepts exactly what the schema says", () => {
   const node = { type: "object", properties: { next: { anyOf: [{ $ref: "#/$defs/n" }, { type: "null" }] } } };
@@ -511,13 +490,6 @@ describe("refuses by pointer and keyword", () => {
   });
 });
 
-test("equal sets of conjuncts are one value, so a recursive schema stays small", () => {
-  const tree = { type: "object", properties: { l: { $ref: "#/$defs/t" }, r: { $ref: "#/$defs/t" } } };
-  const lowered = lower({ $defs: { t: tree }, $ref: "#/$defs/t" }, { closed: true });
-  // The reference and its target, twice: at the root and as a member.
-  expect("ir" in lowered && lowered.ir.values.length).toBeLessThanOrEqual(3);
-});
-
 describe("schemas that say the same are one value", () => {
   const cases: [name: string, a: unknown, b: unknown][] = [
     ["but for annotations", { type: "string", title: "A" }, { description: "B", type: "string" }],
@@ -563,16 +535,6 @@ describe("schemas that say the same are one value", () => {
   test("and what is no schema is none beside one that says nothing", () => {
     expect(lower({ properties: { a: {}, b: 0 } })).toMatchObject({ pointer: "/properties/b", keyword: "" });
   });
-});
-
-test("parts that are told apart by a name each, which may all be there, stay a few cases", () => {
-  const part = (key: string) => ({ properties: { [key]: { type: "string" } }, required: [key] });
-  const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
-  const lowered = lower({ type: "object", oneOf: names.map(part) });
-  if ("reason" in lowered) throw new Error("refused");
-  expect(lowered.ir.values[lowered.value]?.cases.length).toBe(names.length);
-  const texts = ['{"a":"x"}', '{"a":"x","b":1}', '{"h":"x","z":[]}', '{"a":"x","b":"x"}', '{"a":1}', "{}"];
-  expect(texts.filter((text) => accepts(lowered, text))).toEqual(texts.slice(0, 3));
 });
 
 test("values report the place they come from", () => {

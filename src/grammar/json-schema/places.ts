@@ -42,15 +42,16 @@ export class Places {
   }
 
   /**
-   * Ways in which one of the conjuncts fails, which counts, or not, beside a base that holds in any case. Where the base has only a few
-   * values, each of them fails or does not: that is told apart, so that there are no more ways than values.
+   * Ways in which one of the conjuncts fails, which counts, or not, beside a base that holds in any case. Where the base or the conjunct
+   * has only a few values, each of them fails or does not: that is told apart, so that there are no more ways than values, and one more
+   * for all others.
    */
   failing(base: readonly Conjunct[], conjuncts: readonly Conjunct[], counts: number): readonly Way[] {
     const { facts } = this.#cases;
     const fails = (one: Conjunct) => facts.exclude([...base, one]) || this.#cases.areDisjoint(base, one);
     if (conjuncts.some(fails)) return [{ conjuncts: [], counts }];
     const [only, ...others] = conjuncts;
-    const split = only !== undefined && others.length === 0 && facts.isFinite(base);
+    const split = only !== undefined && others.length === 0 && (facts.isFinite(base) || facts.isFinite([only]));
     const not = conjuncts.map((conjunct) => ({ conjuncts: [this.#reader.not(conjunct)], counts }));
     return [split ? { conjuncts: [this.#reader.not(this.#reader.not(only))], counts: 0 } : freely, ...not];
   }

@@ -1,0 +1,42 @@
+/** What would multiply, and stays small. */
+import { expect, test } from "bun:test";
+import { accepts, lower } from "../../../tests/lowered.ts";
+
+test("equal sets of conjuncts are one value, so a recursive schema stays small", () => {
+  const tree = { type: "object", properties: { l: { $ref: "#/$defs/t" }, r: { $ref: "#/$defs/t" } } };
+  const lowered = lower({ $defs: { t: tree }, $ref: "#/$defs/t" }, { closed: true });
+  // The reference and its target, twice: at the root and as a member.
+  expect("ir" in lowered && lowered.ir.values.length).toBeLessThanOrEqual(3);
+});
+
+test("parts that are told apart by a name each, which may all be there, stay a few cases", () => {
+  const part = (key: string) => ({ properties: { [key]: { type: "string" } }, required: [key] });
+  const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+  const lowered = lower({ type: "object", oneOf: names.map(part) });
+  if ("reason" in lowered) throw new Error("refused");
+  expect(lowered.ir.values[lowered.value]?.cases.length).toBe(names.length);
+  const texts = ['{"a":"x"}', '{"a":"x","b":1}', '{"h":"x","z":[]}', '{"a":"x","b":"x"}', '{"a":1}', "{}"];
+  expect(texts.filter((text) => accepts(lowered, text))).toEqual(texts.slice(0, 3));
+});
+
+test("a member that lists tell apart has no more ways than there are texts, and one for all others", () => {
+  const part = (i: number) => ({ properties: { a: { enum: [`x${i}`, `x${i + 1}`] }, b: { const: i } } });
+  const parts = [0, 1, 2, 3, 4, 5, 6, 7].map(part);
+  const lowered = lower({ type: "object", oneOf: [...parts, { properties: { b: { const: 8 } } }] });
+  if ("reason" in lowered) throw new Error("refused");
+  const ways = lowered.ir.values[lowered.value]?.cases.flatMap((one) =>
+    one.type === "object" ? one.properties.filter(({ key }) => key === "a").map(({ options }) => options.length) : [],
+  );
+  expect(ways?.length).toBeGreaterThan(0);
+  expect(Math.max(...(ways ?? []))).toBeLessThanOrEqual(10);
+  const texts = [
+    '{"a":"x3","b":3}',
+    '{"a":"y","b":8}',
+    '{"a":"x3","b":8}',
+    "{}",
+    '{"a":"x3"}',
+    '{"a":"y"}',
+    '{"a":"y","b":1}',
+  ];
+  expect(texts.filter((text) => accepts(lowered, text))).toEqual([...texts.slice(0, 3), '{"a":"y"}']);
+});
