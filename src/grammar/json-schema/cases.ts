@@ -5,7 +5,7 @@ import { failures, listedScalars, otherScalars } from "./negation.ts";
 import { type Applied, opposite } from "./opposite.ts";
 import { own } from "./own.ts";
 import type { SchemaReader } from "./read.ts";
-import type { Conjunct, Finite, Schema } from "./schema.ts";
+import type { Applicator, Conjunct, Finite, Schema } from "./schema.ts";
 import { anyArray, anyObject, everything, Meeting, ofTypes, type Shape, unannotated, withObjects } from "./shape.ts";
 import type { Texts } from "./texts.ts";
 import { unevaluatedItems, unevaluatedMembers } from "./unevaluated.ts";
@@ -83,8 +83,10 @@ export class Cases {
   }
 
   of(conjunct: Conjunct, track: Track): readonly Shape[] {
-    const known = this.#known[track][conjunct.id];
-    if (known !== undefined) return known;
+    return this.#known[track][conjunct.id] ?? this.#of(conjunct, track, everything);
+  }
+
+  #of(conjunct: Conjunct, track: Track, within: readonly Shape[]): readonly Shape[] {
     const place = this.#above.findIndex((one) => one.json === conjunct.json && one.scope === conjunct.scope);
     if (place !== -1) {
       this.#cycle = Math.min(this.#cycle, place);
@@ -105,20 +107,20 @@ export class Cases {
         ? []
         : conjunct.negated
           ? this.#negative(conjunct, schema).map(unannotated)
-          : this.#positive(conjunct, schema, track);
+          : this.#positive(conjunct, schema, track, within);
     this.#above.pop();
     if (this.#cycle >= depth) {
       this.#cycle = Number.POSITIVE_INFINITY;
-      this.#known[track][conjunct.id] = shapes;
+      if (within === everything) this.#known[track][conjunct.id] = shapes;
     }
     return shapes;
   }
 
-  #positive(conjunct: Conjunct, schema: Schema, track: Track): readonly Shape[] {
+  #positive(conjunct: Conjunct, schema: Schema, track: Track, within: readonly Shape[]): readonly Shape[] {
     const { pointer } = conjunct;
     const tracked = schema.unevaluatedItems === undefined && schema.unevaluatedMembers === undefined;
     const inner: Track = tracked || track === "exact" ? track : "annotations";
-    const shapes = this.#evaluated(conjunct, schema, inner);
+    const shapes = this.#evaluated(conjunct, schema, inner, within);
     if (tracked) return shapes;
     return shapes.flatMap((shape) => {
       if (!this.spend(1, pointer, "unevaluatedProperties")) return [];
@@ -134,16 +136,46 @@ export class Cases {
   }
 
   /** A schema without its `unevaluatedItems` and `unevaluatedProperties`. */
-  #evaluated(conjunct: Conjunct, schema: Schema, track: Track): readonly Shape[] {
-    let shapes = this.#own(schema, conjunct.pointer);
-    for (const applicator of schema.applicators) {
-      const by = { pointer: conjunct.pointer, keyword: applicator.keyword, track };
-      shapes =
-        applicator.kind === "one"
-          ? this.#one(applicator.parts, by, shapes)
-          : this.#product(shapes, this.#applied(applicator, by), by);
+  #evaluated(conjunct: Conjunct, schema: Schema, track: Track, within = everything): readonly Shape[] {
+    const { pointer } = conjunct;
+    let shapes = this.#product(within, this.#own(schema, pointer), { pointer, keyword: "allOf", track });
+    for (const applicator of choicesLast(schema.applicators, (one) => this.#choosesOne(one, choiceDepthMax))) {
+      const by = { pointer, keyword: applicator.keyword, track };
+      if (applicator.kind === "one") shapes = this.#one(applicator.parts, by, shapes);
+      else if (applicator.kind === "all") shapes = this.#allWithin(applicator.parts, by, shapes);
+      else shapes = this.#product(shapes, this.#applied(applicator, by), by);
     }
     return shapes;
+  }
+
+  /** Within cases: all parts. One that chooses among its own parts does so within what all others demand. */
+  #allWithin(parts: readonly Conjunct[], by: By, within: readonly Shape[]): readonly Shape[] {
+    const chooses = parts.map((part) => this.#partChooses(part, choiceDepthMax));
+    const others = parts.filter((_, i) => !chooses[i]);
+    let shapes = this.#product(within, this.#all(others, by), by);
+    for (const part of parts.filter((_, i) => chooses[i])) {
+      // What it chooses within is gone through for each of its parts, so there should not be much of it.
+      const isPlain = new Set(shapes.map(({ type }) => type)).size === shapes.length;
+      shapes =
+        isPlain && shapes !== everything
+          ? this.#of(part, by.track, shapes)
+          : this.#product(shapes, this.of(part, by.track), by);
+    }
+    return shapes;
+  }
+
+  #choosesOne(applicator: Applicator, depth: number): boolean {
+    if (applicator.kind === "one") return true;
+    return applicator.kind === "all" && applicator.parts.some((part) => this.#partChooses(part, depth));
+  }
+
+  /** Whether a part is made of choices of one, so that it matters what is demanded beside it. */
+  #partChooses(part: Conjunct, depth: number): boolean {
+    if (part.negated || depth === 0) return false;
+    const { applicators, unevaluatedItems, unevaluatedMembers } = this.#reader.schema(part);
+    // What was evaluated is the part's own matter.
+    if (unevaluatedItems !== undefined || unevaluatedMembers !== undefined) return false;
+    return applicators.some((applicator) => this.#choosesOne(applicator, depth - 1));
   }
 
   /** The layer that a schema's unevaluated members or items are in a case. */
@@ -352,6 +384,15 @@ export class Cases {
 export type Track = "values" | "annotations" | "exact";
 
 type By = { readonly pointer: string; readonly keyword: string; readonly track: Track };
+
+/** References and `allOf`s down to a choice, at most: others are expanded for themselves. */
+const choiceDepthMax = 4;
+
+function choicesLast(applicators: readonly Applicator[], isChoice: (one: Applicator) => boolean) {
+  return applicators.length < 2
+    ? applicators
+    : [...applicators.filter((one) => !isChoice(one)), ...applicators.filter(isChoice)];
+}
 
 function listOf<T>(item: T | undefined): readonly T[] {
   return item === undefined ? [] : [item];

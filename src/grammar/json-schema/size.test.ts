@@ -40,3 +40,17 @@ test("a member that lists tell apart has no more ways than there are texts, and 
   ];
   expect(texts.filter((text) => accepts(lowered, text))).toEqual([...texts.slice(0, 3), '{"a":"y"}']);
 });
+
+test("a choice sees a name that is required around it, before it or after", () => {
+  const kind = (i: number) => ({ properties: { kind: { const: i }, value: { minimum: i } }, required: ["value"] });
+  const choice = { $ref: "#/$defs/choice" };
+  const $defs = { choice: { allOf: [{ oneOf: Array.from({ length: 30 }, (_, i) => kind(i)) }] } };
+  const around = { type: "object", properties: { name: { type: "string" } }, required: ["kind", "name"] };
+  for (const schema of [{ ...around, allOf: [choice] }, { allOf: [choice, around] }, { ...around, ...choice }]) {
+    const lowered = lower({ $defs, ...schema });
+    if ("reason" in lowered) throw new Error("refused");
+    expect(lowered.ir.values[lowered.value]?.cases.length).toBe(30);
+    const texts = ['{"kind":7,"name":"a","value":7}', '{"kind":7,"name":"a","value":6}', '{"name":"a","value":7}'];
+    expect(texts.map((text) => accepts(lowered, text))).toEqual([true, false, false]);
+  }
+});
