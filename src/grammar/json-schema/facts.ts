@@ -18,11 +18,12 @@ export class Facts {
 
   /** Whether it is plain that no value fits all of them. */
   exclude(conjuncts: readonly Conjunct[]): boolean {
-    if (conjuncts.some((one, i) => conjuncts.some((other, j) => j > i && areOpposite(one, other)))) return true;
+    const positive = conjuncts.filter(({ negated }) => !negated);
+    if (conjuncts.some((one) => one.negated && positive.some((other) => areOpposite(one, other)))) return true;
     const facts = conjuncts.map((conjunct) => this.#of(conjunct, 0));
     const sum = facts.reduce((left, fact) => left & fact.types, everyType);
     if (sum === 0) return true;
-    const [list] = facts.flatMap(({ only }) => only ?? []).sort((a, b) => a.size - b.size);
+    const list = shortest(facts);
     const languages = facts.flatMap((fact) => fact.languages);
     if (list !== undefined) {
       const isListed = (key: string) => facts.every(({ only, not }) => only?.has(key) !== false && !not.has(key));
@@ -32,6 +33,16 @@ export class Facts {
     }
     if (sum !== types.string || languages.length < 2) return false;
     return this.#reader.texts.derivatives.isEmpty(this.#reader.texts.languages.intersection(languages));
+  }
+
+  /** Without the negated lists that have nothing in common with what the others list. */
+  withoutIdle(conjuncts: readonly Conjunct[]): readonly Conjunct[] {
+    const list = shortest(conjuncts.map((conjunct) => this.#of(conjunct, 0)));
+    if (list === undefined) return conjuncts;
+    return conjuncts.filter((conjunct) => {
+      const { not } = this.#of(conjunct, 0);
+      return not.size === 0 || list.keys().some((key) => not.has(key));
+    });
   }
 
   /** Whether it is plain that only a few scalars fit all of them. */
@@ -66,6 +77,14 @@ export class Facts {
     }
     return fact;
   }
+}
+
+/** The shortest list of scalars that some of the facts name. */
+function shortest(facts: readonly Fact[]): ReadonlyMap<string, number> | undefined {
+  let list: ReadonlyMap<string, number> | undefined;
+  for (const { only } of facts)
+    if (only !== undefined && only.size < (list?.size ?? Number.POSITIVE_INFINITY)) list = only;
+  return list;
 }
 
 /** Whether one is the other's negation. */

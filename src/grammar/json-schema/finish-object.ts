@@ -5,7 +5,7 @@ import type { Cases } from "./cases.ts";
 import { canCount, countersMax, freely, type Places, type Way } from "./places.ts";
 import type { SchemaReader } from "./read.ts";
 import type { Conjunct, ObjectLayer } from "./schema.ts";
-import type { ObjectDemand } from "./shape.ts";
+import { type Broken, type ObjectDemand, silentLayer } from "./shape.ts";
 
 type Tools = {
   readonly builder: IrBuilder;
@@ -19,8 +19,9 @@ type Tools = {
  * A case of objects; undefined where nothing fits after all. Key by key, every layer's schema for it, in source order; required names
  * that no layer declares come after those, and then the keys of classes that have only a few. All other keys by the patterns they match.
  */
-export function finishObject(demand: ObjectDemand, pointer: string, tools: Tools): Case | undefined {
+export function finishObject(given: ObjectDemand, pointer: string, tools: Tools): Case | undefined {
   const { builder, reader, places, ordered } = tools;
+  const demand = settled(given);
   const counters: Counter[] = demand.broken.map(() => ({ min: 1, max: undefined }));
   if (counters.length > countersMax) {
     reader.refuse(pointer, "not", "makes the schema too large to enforce");
@@ -41,7 +42,7 @@ export function finishObject(demand: ObjectDemand, pointer: string, tools: Tools
   const properties: Property[] = [];
   for (const key of members.keys()) {
     const options = places.options(members.waysOf(key), counters, pointer);
-    const required = demand.required.has(key);
+    const required = demand.required.has(key) || demand.needed.has(key);
     if (options.length === 0 && required) return undefined;
     listed.delete(key);
     // Without further keys, a key that must be absent is just not there.
@@ -58,6 +59,20 @@ export function finishObject(demand: ObjectDemand, pointer: string, tools: Tools
   return { ...bare.object, properties, others, ordered, membersMin, membersMax, counters };
 }
 
+type Settled = Omit<ObjectDemand, "broken"> & {
+  readonly broken: readonly Broken[];
+  /** Keys that are needed for something to fail: unlike those that a schema requires, they open no object that is closed. */
+  readonly needed: ReadonlySet<string>;
+};
+
+/** What has to fail in the member with one key becomes a layer of that key. */
+function settled(demand: ObjectDemand): Settled {
+  const failing = demand.broken.flatMap((one) => ("key" in one ? one : []));
+  const broken = demand.broken.flatMap((one) => ("key" in one ? [] : one));
+  const layers = [...demand.layers, ...failing.map(({ key, part }) => silentLayer(key, part))];
+  return { ...demand, layers, broken, needed: new Set(failing.map(({ key }) => key)) };
+}
+
 /** Keys that match some patterns, which `core` demands together, and none of the rest. */
 type Class = {
   readonly matched: readonly Language[];
@@ -67,14 +82,14 @@ type Class = {
 
 /** What the members of a case may be, by key. */
 class Members {
-  readonly #demand: ObjectDemand;
+  readonly #demand: Settled;
   /** Those that hold, and those that some member must not fit. */
   readonly #layers: readonly ObjectLayer[];
   readonly #pointer: string;
   readonly #tools: Tools;
   readonly #isClosed: boolean;
 
-  constructor(demand: ObjectDemand, pointer: string, tools: Tools) {
+  constructor(demand: Settled, pointer: string, tools: Tools) {
     this.#demand = demand;
     this.#pointer = pointer;
     this.#tools = tools;

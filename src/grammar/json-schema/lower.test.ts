@@ -321,6 +321,12 @@ describe("the policy for objects", () => {
       ['{"b":1}', '{"b":2}', '{"d":1}'],
     ],
     [
+      "opens nothing for what has to fail",
+      { properties: { b: true }, anyOf: [{ required: ["b"] }, { not: { properties: { a: { const: 1 } } } }] },
+      ['{"b":1}'],
+      ['{"a":2}', '{"a":2,"b":1}'],
+    ],
+    [
       "closes nothing inside a negation",
       { type: "object", not: { properties: { a: { properties: { b: { const: 1 } } } } } },
       ['{"a":{"b":2,"c":1},"d":1}'],

@@ -1,7 +1,17 @@
 import { anyNumber, beyond, exactly, type NumberDemand, one, settle } from "./numbers.ts";
 import type { SchemaReader } from "./read.ts";
-import { everyType, type Finite, type Schema, types } from "./schema.ts";
-import { type ArrayDemand, anyArray, anyObject, type ObjectDemand, ofTypes, type Shape } from "./shape.ts";
+import { everyType, type Finite, type ObjectLayer, type Schema, types } from "./schema.ts";
+import {
+  type ArrayDemand,
+  anyArray,
+  anyObject,
+  type Broken,
+  type Failing,
+  type ObjectDemand,
+  ofTypes,
+  type Shape,
+  silentLayer,
+} from "./shape.ts";
 import { anyString, outside, type StringDemand, type Texts } from "./texts.ts";
 
 /**
@@ -74,15 +84,20 @@ function objectFailures(schema: Schema, reader: SchemaReader): readonly ObjectDe
     if (part === undefined || key !== name) failing.push({ ...anyObject, absent: new Set([key]) });
   }
   if (object === undefined) return failing;
-  if (name === undefined || part === undefined) return [...failing, { ...anyObject, broken: [{ layer: object }] }];
+  if (name === undefined || part === undefined) return [...failing, { ...anyObject, broken: [broken(object, reader)] }];
   // Absent, or there and wrong: either way it is not there and right, which is one case. More such names would be as many cases, of which
   // those that are absent are often plainly impossible.
-  failing.push({ ...anyObject, layers: [{ ...silentLayer, declared: new Map([[name, reader.not(part)]]) }] });
+  failing.push({ ...anyObject, layers: [silentLayer(name, reader.not(part))] });
   if (object.declared.size > 1 || object.patterns.length > 0 || object.rest !== undefined) {
     const declared = new Map(object.declared).set(name, reader.anything);
-    failing.push({ ...anyObject, broken: [{ layer: { ...object, declared } }] });
+    failing.push({ ...anyObject, broken: [broken({ ...object, declared }, reader)] });
   }
   return failing;
 }
 
-const silentLayer = { patterns: [], rest: undefined, closes: false, speaks: false, evaluates: false } as const;
+/** Some member does not fit a layer. */
+function broken(layer: ObjectLayer, reader: SchemaReader): Broken | Failing {
+  if (layer.patterns.length > 0 || layer.rest !== undefined) return { layer };
+  const [only, ...others] = [...layer.declared].filter(([, part]) => reader.verdict(part) !== true);
+  return only === undefined || others.length > 0 ? { layer } : { key: only[0], part: reader.not(only[1]) };
+}

@@ -71,7 +71,9 @@ export class Places {
       // Of two that differ in closing objects, the one that does says more.
       else if (conjunct.closes) kept[same] = conjunct;
     }
-    return kept.length > 1 && this.#cases.facts.exclude(kept) ? undefined : kept;
+    if (kept.length < 2) return kept;
+    const { facts } = this.#cases;
+    return facts.exclude(kept) ? undefined : facts.withoutIdle(kept);
   }
 
   options(ways: readonly Way[], counters: readonly Counter[], around: string): Options {

@@ -41,11 +41,13 @@ export type ObjectDemand = {
   readonly names: readonly Conjunct[];
   readonly required: ReadonlySet<string>;
   readonly absent: ReadonlySet<string>;
-  /** What some member must not fit: a layer with its value, or a schema with its key. */
-  readonly broken: readonly Broken[];
+  readonly broken: readonly (Broken | Failing)[];
 };
 
+/** What some member must not fit: a layer with its value, or a schema with its key. */
 export type Broken = { readonly layer: ObjectLayer } | { readonly name: Conjunct };
+/** The same where it can only be the member with one key: it has to be there, and to fit `part`. */
+export type Failing = { readonly key: string; readonly part: Conjunct };
 
 const none: ReadonlySet<string> = new Set();
 
@@ -67,6 +69,12 @@ export const anyObject: ObjectDemand = {
   absent: none,
   broken: [],
 };
+
+/** A layer of one key that says nothing of others. */
+export function silentLayer(key: string, part: Conjunct): ObjectLayer {
+  const declared = new Map([[key, part]]);
+  return { declared, patterns: [], rest: undefined, closes: false, speaks: false, evaluates: false };
+}
 
 /** Every JSON value: one case for each type, nothing demanded. */
 export const everything: readonly Shape[] = [
@@ -150,18 +158,23 @@ export class Meeting {
     const size = meetRanges(a.size, b.size);
     const required = union(a.required, b.required);
     const absent = union(a.absent, b.absent);
-    if (size === undefined || maxOf(size) < required.size) return undefined;
-    const fewer = required.size < absent.size ? [required, absent] : [absent, required];
+    const broken = merged(a.broken, b.broken);
+    const failing = broken.flatMap((one) => ("key" in one ? one : []));
+    const sure = failing.length === 0 ? required : union(required, new Set(failing.map(({ key }) => key)));
+    if (size === undefined || maxOf(size) < sure.size) return undefined;
+    const fewer = sure.size < absent.size ? [sure, absent] : [absent, sure];
     for (const key of fewer[0] ?? none) if (fewer[1]?.has(key)) return undefined;
     const layers = merged(a.layers, b.layers);
-    if (layers.some((layer) => lacks(layer, required))) return undefined;
-    if (layers.length > Math.max(a.layers.length, b.layers.length)) {
-      for (const key of required) {
+    if (layers.some((layer) => lacks(layer, sure))) return undefined;
+    const isMore = (all: readonly unknown[], one: readonly unknown[], other: readonly unknown[]) =>
+      all.length > Math.max(one.length, other.length);
+    if (isMore(layers, a.layers, b.layers) || (failing.length > 0 && isMore(broken, a.broken, b.broken))) {
+      for (const key of sure) {
         const of = layers.flatMap((layer) => layer.declared.get(key) ?? onlyRest(layer));
+        for (const one of failing) if (one.key === key) of.push(one.part);
         if (of.length > 1 && this.#facts.exclude(of)) return undefined;
       }
     }
-    const broken = merged(a.broken, b.broken);
     if (broken.some((one) => "layer" in one && holds(one.layer, layers))) return undefined;
     return { type: "object", size, layers, names: merged(a.names, b.names), required, absent, broken };
   }

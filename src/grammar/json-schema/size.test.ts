@@ -54,3 +54,20 @@ test("a choice sees a name that is required around it, before it or after", () =
     expect(texts.map((text) => accepts(lowered, text))).toEqual([true, false, false]);
   }
 });
+
+test("conditions that one member tells apart are as many cases, one without it and one for all others", () => {
+  const condition = (i: number) =>
+    `{"if":{"properties":{"kind":{"const":"k${i}"}}},"then":{"properties":{"v${i}":{"type":"null"}}}}`;
+  const conditions = Array.from({ length: 40 }, (_, i) => condition(i)).join();
+  const lowered = lower(`{"type":"object","properties":{"kind":{"type":"string"}},"allOf":[${conditions}]}`);
+  if ("reason" in lowered) throw new Error("refused");
+  expect(lowered.ir.values[lowered.value]?.cases.length).toBe(42);
+  const texts = [
+    '{"kind":"k7","v7":null,"v8":1}',
+    '{"kind":"z","v7":1}',
+    '{"v7":null}',
+    '{"v7":1}',
+    '{"kind":"k7","v7":1}',
+  ];
+  expect(texts.map((text) => accepts(lowered, text))).toEqual([true, true, true, false, false]);
+});

@@ -101,20 +101,25 @@ export class Languages {
   intersection(parts: readonly Language[]): Language {
     let points: CodePoints | undefined;
     const found = new Set<Language>();
+    const excluded: Language[] = [];
     for (const part of parts) {
       for (const item of part.kind === "intersection" ? part.items : [part]) {
         if (item === this.none) return this.none;
         if (item === this.all) continue;
         if (item.kind === "class") points = points === undefined ? item.points : intersect(points, item.points);
+        else if (item.kind === "complement") excluded.push(item.item);
         else found.add(item);
       }
     }
     if (points !== undefined) found.add(this.class(points));
+    // What is in none of several is not in their union, which is one language, however many there are.
+    const outside = this.union(excluded);
+    if (outside.kind === "union" ? outside.items.some((item) => found.has(item)) : found.has(outside)) return this.none;
+    if (outside !== this.none) found.add(this.complement(outside));
     if (found.has(this.none)) return this.none;
     const items = [...found].sort(byId);
     const nullable = items.every((item) => item.nullable);
     if (found.has(this.empty)) return nullable ? this.empty : this.none;
-    if (items.some((item) => item.kind === "complement" && found.has(item.item))) return this.none;
     const [first] = items;
     if (first === undefined) return this.all;
     if (items.length === 1) return first;
