@@ -19,6 +19,7 @@ const unique_room = @import("unique.zig");
 const Tracks = unique_room.Tracks;
 const Counts = @import("counts.zig").Counts;
 const Texts = @import("texts.zig").Texts;
+const Seen = @import("seen.zig").Seen;
 
 const none = ir.none;
 
@@ -594,7 +595,11 @@ pub const Stepper = struct {
         switch (json_string.step(state, byte, spelling)) {
             .dead => {},
             .close => if (node.a == 0) try self.finishItem(graph, node, graph.tracks.endString(graph, from.d)),
-            .inside => |next| if (fits and graph.program.escapes) try self.emitString(graph, node, next, false),
+            .inside => |next| if (fits and graph.program.escapes) {
+                // Which character it becomes matters beside other strings only.
+                const inside = if (spelling == .spec and node.d == 0) json_string.anyCharacter(next) else next;
+                try self.emitString(graph, node, inside, false);
+            },
             .raw => |next| if (fits) try self.emitString(graph, node, next, next.phase == .text),
             .char => try self.emitString(graph, node, .start, true),
         }
@@ -617,7 +622,12 @@ pub const Stepper = struct {
         switch (json_string.step(@bitCast(node.c), byte, fixedSpelling(graph, &node))) {
             .dead => return,
             .close => return if (texts.nodes[node.b].entry != none) self.finishItem(graph, node, graph.tracks.endString(graph, node.d)),
-            .inside => |state| next.c = @bitCast(state),
+            .inside => |state| {
+                var bytes: std.bit_set.Static(256) = .empty;
+                texts.addBytes(node.b, &bytes);
+                if (!json_string.becomesOne(state, fixedSpelling(graph, &node), &bytes)) return;
+                next.c = @bitCast(state);
+            },
             .raw => |state| {
                 next.c = @bitCast(state);
                 next.b = texts.child(node.b, byte);
@@ -691,7 +701,16 @@ pub const Stepper = struct {
             .close => return self.endKey(graph, node, object),
             .inside => |state| {
                 if (registers.get(node.a).extras_open and !graph.program.escapes) return;
-                next.c = @bitCast(state);
+                var bytes: std.bit_set.Static(256) = .empty;
+                if (node.b != none) object.keys.addBytes(node.b, &bytes);
+                registers.seen.addBytes(node.d, &bytes);
+                const spelling = fixedSpelling(graph, &node);
+                const isKnown = json_string.becomesOne(state, spelling, &bytes);
+                if (!isKnown) {
+                    next.b = none;
+                    next.d = Seen.empty;
+                }
+                next.c = @bitCast(if (isKnown or spelling != .spec) state else json_string.anyCharacter(state));
             },
             .raw => |state| {
                 next.c = @bitCast(state);

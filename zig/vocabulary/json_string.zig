@@ -113,6 +113,50 @@ pub fn utf8Step(phase: Phase, byte: u8) ?Phase {
     };
 }
 
+/// A state inside an escape, of those that go on alike under `spec` where it does not matter which character it becomes.
+pub fn anyCharacter(state: State) State {
+    const digits: u24 = switch (state.phase) {
+        .hex1 => if (state.value == 0xd) 0xd else 0,
+        .hex2 => if (isHighHalf(state.value)) 0xd8 else 0,
+        .hex3 => if (isHighHalf(state.value >> 4)) 0xd80 else 0,
+        .low1 => 0xd,
+        .low2 => 0xdc,
+        .low3 => 0xdc0,
+        else => 0,
+    };
+    return .{ .phase = state.phase, .value = digits };
+}
+
+/// Whether two hexadecimal digits begin the first half of a surrogate pair.
+fn isHighHalf(digits: u24) bool {
+    return digits >= 0xd8 and digits <= 0xdb;
+}
+
+/// Whether an escape begun can become a character whose UTF-8 begins with one of these bytes.
+pub fn becomesOne(state: State, spelling: Spelling, bytes: *const std.bit_set.Static(256)) bool {
+    var ways: Completions = .of(state, spelling);
+    while (ways.next()) |way| {
+        var each = bytes.iterator(.{});
+        while (each.next()) |byte| {
+            const first, const last = charactersBehind(@intCast(byte));
+            if (first <= way.last and last >= way.first) return true;
+        }
+    }
+    return false;
+}
+
+/// The least and the greatest character whose UTF-8 begins with a byte.
+fn charactersBehind(byte: u8) struct { u21, u21 } {
+    // No form is longer than it has to be.
+    const bits: u21, const more: u5, const least: u21 = switch (byte) {
+        0...0xbf => return .{ byte, byte },
+        0xc0...0xdf => .{ byte & 0x1f, 6, 0x80 },
+        0xe0...0xef => .{ byte & 0x0f, 12, 0x800 },
+        else => .{ byte & 0x07, 18, 0x10000 },
+    };
+    return .{ @max(least, bits << more), (bits + 1 << more) - 1 };
+}
+
 /// Bytes that an escape still needs, at least; 0 between characters and inside characters of several bytes.
 pub fn escapeBytesLeft(state: State) u32 {
     return switch (state.phase) {
@@ -121,7 +165,7 @@ pub fn escapeBytesLeft(state: State) u32 {
         // `\ud8`… is the first half of a pair.
         .hex1, .hex2, .hex3 => {
             const digits: u5 = @intCast(@backingInt(state.phase) - @backingInt(Phase.hex0));
-            const pair = digits >= 2 and state.value >> (4 * (digits - 2)) >= 0xd8 and state.value >> (4 * (digits - 2)) <= 0xdb;
+            const pair = digits >= 2 and isHighHalf(state.value >> (4 * (digits - 2)));
             return 4 - @as(u32, digits) + if (pair) @as(u32, 6) else 0;
         },
         .low_escape => 6,
@@ -343,6 +387,52 @@ test "spellings are told apart" {
             if (want) |text| try std.testing.expectEqualStrings(text, got orelse return error.Refused) else try std.testing.expectEqual(null, got);
         }
     }
+}
+
+test "where the character does not matter, escapes go on alike" {
+    const Pair = struct { State, State };
+    var open: std.ArrayList(Pair) = .empty;
+    defer open.deinit(std.testing.allocator);
+    try open.append(std.testing.allocator, .{ .{ .phase = .escape }, .{ .phase = .escape } });
+    var seen: usize = 0;
+    while (open.pop()) |pair| : (seen += 1) for (0..256) |byte| {
+        const exact = step(pair[0], @intCast(byte), .spec);
+        const alike = step(pair[1], @intCast(byte), .spec);
+        try std.testing.expectEqual(std.meta.activeTag(exact), std.meta.activeTag(alike));
+        if (exact != .inside) continue;
+        try std.testing.expectEqual(exact.inside.phase, alike.inside.phase);
+        try std.testing.expectEqual(escapeBytesLeft(exact.inside), escapeBytesLeft(alike.inside));
+        // All values of the second half, for some of the first.
+        if (exact.inside.phase == .low_escape and exact.inside.value % 0x155 != 0) continue;
+        try open.append(std.testing.allocator, .{ exact.inside, anyCharacter(alike.inside) });
+    };
+    try std.testing.expect(seen > 10_000);
+}
+
+test "an escape begun becomes what begins with a byte" {
+    for ([_]Spelling{ .plain, .fixed, .spec }) |spelling| for ([_]State{
+        .{ .phase = .escape },
+        .{ .phase = .hex0 },
+        .{ .phase = .hex2, .value = 0x00 },
+        .{ .phase = .hex2, .value = 0x0e },
+        .{ .phase = .hex3, .value = 0x006 },
+        .{ .phase = .hex3, .value = 0x204 },
+        .{ .phase = .low0, .value = 0x3d << 12 },
+    }) |state| {
+        var begins: std.bit_set.Static(256) = .empty;
+        var ways: Completions = .of(state, spelling);
+        while (ways.next()) |way| for (way.first..@as(u32, way.last) + 1) |char| {
+            var buffer: [4]u8 = undefined;
+            _ = encodeUtf8(@intCast(char), &buffer);
+            begins.set(buffer[0]);
+        };
+        for (0..256) |byte| {
+            var one: std.bit_set.Static(256) = .empty;
+            one.set(byte);
+            // Bytes that begin no character are never asked for.
+            if (utf8Step(.text, @intCast(byte)) != null) try std.testing.expectEqual(begins.isSet(byte), becomesOne(state, spelling, &one));
+        }
+    };
 }
 
 test "an escape begun completes to what it says" {
