@@ -35,9 +35,9 @@ export class Facts {
     return this.#reader.texts.derivatives.isEmpty(this.#reader.texts.languages.intersection(languages));
   }
 
-  /** Without the negated lists that have nothing in common with what the others list. */
-  withoutIdle(conjuncts: readonly Conjunct[]): readonly Conjunct[] {
-    const list = shortest(conjuncts.map((conjunct) => this.#of(conjunct, 0)));
+  /** Without the negated lists that have nothing in common with what others list that hold beside them. */
+  withoutIdle(conjuncts: readonly Conjunct[], beside: readonly Conjunct[]): readonly Conjunct[] {
+    const list = shortest(beside.map((conjunct) => this.#of(conjunct, 0)));
     if (list === undefined) return conjuncts;
     return conjuncts.filter((conjunct) => {
       const { not } = this.#of(conjunct, 0);

@@ -78,26 +78,37 @@ function objectFailures(schema: Schema, reader: SchemaReader): readonly ObjectDe
   if (schema.members !== undefined) failing.push(...outside(schema.members).map((size) => ({ ...anyObject, size })));
   if (schema.names !== undefined) failing.push({ ...anyObject, broken: [{ name: reader.not(schema.names) }] });
   const { object, required } = schema;
-  const [name, ...others] = required.filter((key) => object?.declared.has(key));
-  const part = name === undefined || others.length > 0 ? undefined : object?.declared.get(name);
-  for (const key of required) {
-    if (part === undefined || key !== name) failing.push({ ...anyObject, absent: new Set([key]) });
+  const name = object && tellingName(object, required, reader);
+  for (const key of required) if (key !== name?.key) failing.push({ ...anyObject, absent: new Set([key]) });
+  if (object !== undefined) {
+    const declared = name === undefined ? object.declared : new Map(object.declared).set(name.key, reader.anything);
+    const one = broken({ ...object, declared }, reader);
+    if (one !== undefined) failing.push({ ...anyObject, broken: [one] });
   }
-  if (object === undefined) return failing;
-  if (name === undefined || part === undefined) return [...failing, { ...anyObject, broken: [broken(object, reader)] }];
+  if (name === undefined) return failing;
   // Absent, or there and wrong: either way it is not there and right, which is one case. More such names would be as many cases, of which
   // those that are absent are often plainly impossible.
-  failing.push({ ...anyObject, layers: [silentLayer(name, reader.not(part))] });
-  if (object.declared.size > 1 || object.patterns.length > 0 || object.rest !== undefined) {
-    const declared = new Map(object.declared).set(name, reader.anything);
-    failing.push({ ...anyObject, broken: [broken({ ...object, declared }, reader)] });
-  }
-  return failing;
+  const wrong = { ...anyObject, layers: [silentLayer(name.key, reader.not(name.part))] };
+  if (!name.isListed) return [...failing, wrong];
+  // Whatever else fails, it does so where the name is right. As what is right in one schema is wrong in another one, hardly anything is left
+  // of what may fail in several of them.
+  const right = { key: name.key, part: reader.not(reader.not(name.part)) };
+  return [wrong, ...failing.map((one) => ({ ...one, broken: [...one.broken, right] }))];
 }
 
-/** Some member does not fit a layer. */
-function broken(layer: ObjectLayer, reader: SchemaReader): Broken | Failing {
+/** A required name with a list of values, or else the only one that something is said of. */
+function tellingName({ declared }: ObjectLayer, required: readonly string[], reader: SchemaReader) {
+  const names = required.flatMap((key) => {
+    const part = declared.get(key);
+    return part === undefined ? [] : { key, part, isListed: reader.schema(part).finite.length > 0 };
+  });
+  return names.find(({ isListed }) => isListed) ?? (names.length === 1 ? names[0] : undefined);
+}
+
+/** Some member does not fit a layer; undefined where all do. */
+function broken(layer: ObjectLayer, reader: SchemaReader): Broken | Failing | undefined {
   if (layer.patterns.length > 0 || layer.rest !== undefined) return { layer };
   const [only, ...others] = [...layer.declared].filter(([, part]) => reader.verdict(part) !== true);
-  return only === undefined || others.length > 0 ? { layer } : { key: only[0], part: reader.not(only[1]) };
+  if (only === undefined) return undefined;
+  return others.length > 0 ? { layer } : { key: only[0], part: reader.not(only[1]) };
 }

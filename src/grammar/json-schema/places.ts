@@ -73,7 +73,7 @@ export class Places {
     }
     if (kept.length < 2) return kept;
     const { facts } = this.#cases;
-    return facts.exclude(kept) ? undefined : facts.withoutIdle(kept);
+    return facts.exclude(kept) ? undefined : facts.withoutIdle(kept, kept);
   }
 
   options(ways: readonly Way[], counters: readonly Counter[], around: string): Options {

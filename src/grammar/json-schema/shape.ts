@@ -166,17 +166,22 @@ export class Meeting {
     for (const key of fewer[0] ?? none) if (fewer[1]?.has(key)) return undefined;
     const layers = merged(a.layers, b.layers);
     if (layers.some((layer) => lacks(layer, sure))) return undefined;
-    const isMore = (all: readonly unknown[], one: readonly unknown[], other: readonly unknown[]) =>
-      all.length > Math.max(one.length, other.length);
+    const idle: Failing[] = [];
     if (isMore(layers, a.layers, b.layers) || (failing.length > 0 && isMore(broken, a.broken, b.broken))) {
       for (const key of sure) {
         const of = layers.flatMap((layer) => layer.declared.get(key) ?? onlyRest(layer));
-        for (const one of failing) if (one.key === key) of.push(one.part);
-        if (of.length > 1 && this.#facts.exclude(of)) return undefined;
+        const own = failing.filter((one) => one.key === key);
+        const parts = own.map(({ part }) => part);
+        if (of.length + parts.length > 1 && this.#facts.exclude([...of, ...parts])) return undefined;
+        const busy = this.#facts.withoutIdle(parts, of);
+        // One of them says that the member is there.
+        const kept = busy.length > 0 || required.has(key) ? busy : parts.slice(0, 1);
+        if (kept.length < parts.length) idle.push(...own.filter(({ part }) => !kept.includes(part)));
       }
     }
     if (broken.some((one) => "layer" in one && holds(one.layer, layers))) return undefined;
-    return { type: "object", size, layers, names: merged(a.names, b.names), required, absent, broken };
+    const left = idle.length === 0 ? broken : broken.filter((one) => !("key" in one && idle.includes(one)));
+    return { type: "object", size, layers, names: merged(a.names, b.names), required, absent, broken: left };
   }
 
   /** Whether every value of `narrow` is one of `wide`, as far as that is plain. */
@@ -258,8 +263,13 @@ function union(a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<stri
   return a.union(b);
 }
 
+function isMore(all: readonly unknown[], one: readonly unknown[], other: readonly unknown[]): boolean {
+  return all.length > Math.max(one.length, other.length);
+}
+
 function isSubset<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a.every((item) => b.includes(item));
+  // What was added last mostly tells them apart.
+  return a.findLastIndex((item) => !b.includes(item)) === -1;
 }
 
 function sizeWithin(narrow: Range, wide: Range): boolean {

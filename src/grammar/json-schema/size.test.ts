@@ -71,3 +71,17 @@ test("conditions that one member tells apart are as many cases, one without it a
   ];
   expect(texts.map((text) => accepts(lowered, text))).toEqual([true, true, true, false, false]);
 });
+
+test("a part without the name that tells the others apart is a few cases for each of them, not a product", () => {
+  const part = (i: number) => ({
+    properties: { kind: { const: i }, [`a${i}`]: { minimum: i }, [`b${i}`]: { minimum: i } },
+    required: ["kind", `a${i}`, `b${i}`],
+  });
+  const parts = Array.from({ length: 12 }, (_, i) => part(i));
+  const lowered = lower({ type: "object", oneOf: [...parts, { required: ["c"] }] });
+  if ("reason" in lowered) throw new Error("refused");
+  expect(lowered.ir.values[lowered.value]?.cases.length).toBeLessThanOrEqual(5 * 12);
+  const accepted = ['{"c":1}', '{"c":1,"kind":3,"a3":3}', '{"c":1,"kind":3,"a3":3,"b3":2}', '{"kind":9,"a9":9,"b9":9}'];
+  const rejected = ["{}", '{"c":1,"kind":3,"a3":3,"b3":3}', '{"kind":3,"a3":3}'];
+  expect([...accepted, ...rejected].filter((text) => accepts(lowered, text))).toEqual(accepted);
+});
