@@ -69,6 +69,8 @@ pub const Alphabet = struct {
     ascii: [128]u16,
     /// Tokens that write each.
     ascii_costs: [128]u32,
+    /// The printable characters of the class that has most of them.
+    usual: std.bit_set.Static(128),
     writable: *const [256]bool,
     /// Every character can be written as an escape.
     escapes_all: bool,
@@ -183,6 +185,7 @@ const Builder = struct {
             .class_count = self.class_count,
             .ascii = undefined,
             .ascii_costs = undefined,
+            .usual = undefined,
             .writable = self.source.writable,
             .escapes_all = self.source.escapes and self.source.writing == .spec,
             .segments = self.segments.items,
@@ -195,6 +198,7 @@ const Builder = struct {
             if (at + 1 < self.segments.items.len and self.segments.items[at + 1].first <= char) at += 1;
             class.* = self.segments.items[at].class;
         }
+        alphabet.usual = try self.usual(&alphabet.ascii);
         for (&alphabet.leads, 0x80..) |*lead, byte| {
             const phase = json_string.utf8Step(.text, @intCast(byte)) orelse continue;
             const first: u21 = switch (phase) {
@@ -207,6 +211,16 @@ const Builder = struct {
         alphabet.halves = self.halves.items;
         alphabet.costs = try self.costClasses(&alphabet);
         return .{ .alphabet = alphabet, .words = words, .sets = sets };
+    }
+
+    fn usual(self: *Builder, ascii: *const [128]u16) error{OutOfMemory}!std.bit_set.Static(128) {
+        const counts = try self.scratch.alloc(u8, self.class_count);
+        @memset(counts, 0);
+        for (ascii[0x20..]) |class| counts[class] += 1;
+        const most = std.mem.findMax(u8, counts);
+        var set: std.bit_set.Static(128) = .empty;
+        for (ascii[0x20..], 0x20..) |class, char| set.setValue(char, class == most);
+        return set;
     }
 
     /// Cuts the code points where any class begins or ends; the signatures (which of the classes given) of the classes made.

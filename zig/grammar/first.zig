@@ -5,6 +5,7 @@ const Graph = graph_room.Graph;
 const Node = graph_room.Node;
 const program_room = @import("program.zig");
 const Program = program_room.Program;
+const Place = @import("fresh.zig").Place;
 const Texts = @import("texts.zig").Texts;
 const json_string = @import("../vocabulary.zig").json_string;
 const ir = @import("ir.zig");
@@ -63,9 +64,9 @@ pub fn bytesOfAll(graph: *const Graph, ids: []const u32) ByteSet {
 /// Bytes after each of which all of a state's nodes are the same, so that one step tells about all of them.
 pub fn alike(graph: *const Graph, ids: []const u32) ByteSet {
     // Without a string it is not worth looking.
-    for (ids) |id| {
-        const kind = graph.nodes.items[id].kind;
-        if (kind == .string or kind == .object_key) break;
+    for (ids) |id| switch (graph.nodes.items[id].kind) {
+        .string, .object_key, .object_other => break,
+        else => {},
     } else return .empty;
     var set = plain;
     for (ids) |id| {
@@ -77,14 +78,26 @@ pub fn alike(graph: *const Graph, ids: []const u32) ByteSet {
 
 fn alikeBytes(graph: *const Graph, node: *const Node) ByteSet {
     if (node.c != 0) return .empty;
-    if (node.kind == .string) return if (node.d == 0) plain else graph.tracks.bytesAway(graph, node.d).intersectWith(plain);
-    if (node.kind != .object_key) return .empty;
-    // Away from every known key.
-    const register = graph.registers.get(node.a);
-    if (!register.extras_open) return .empty;
+    const registers = &graph.registers;
+    switch (node.kind) {
+        .string => return if (node.d == 0) plain else graph.tracks.bytesAway(graph, node.d).intersectWith(plain),
+        .object_key => if (registers.get(node.a).extras_open) return plainAway(graph, node.a, .{ .declared = node.b, .seen = node.d }),
+        .object_other => {
+            const usual = &graph.patterns.of(node.b).alphabet.usual;
+            const away = plainAway(graph, node.a, registers.placeOf(node.d));
+            return .{ .masks = .{ away.masks[0] & usual.masks[0], away.masks[1] & usual.masks[1], 0, 0 } };
+        },
+        else => {},
+    }
+    return .empty;
+}
+
+/// Plain bytes that lead a key away from every known one.
+fn plainAway(graph: *const Graph, register: u32, place: Place) ByteSet {
+    const registers = &graph.registers;
     var set = plain;
-    if (node.b != ir.none) set.setIntersection(textBytes(&graph.program.cases[register.case].object.keys, node.b).complement());
-    graph.registers.seen.removeBytes(node.d, &set);
+    if (place.declared != ir.none) set.setIntersection(textBytes(&graph.program.cases[registers.get(register).case].object.keys, place.declared).complement());
+    registers.seen.removeBytes(place.seen, &set);
     return set;
 }
 

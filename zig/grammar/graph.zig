@@ -381,7 +381,7 @@ pub const Graph = struct {
         const known = self.rows.get(row, byte);
         if (known != Transition.unknown) return @bitCast(known);
         const next = try self.stepper.step(self, state, byte);
-        self.rows.put(row, byte, next);
+        try self.rows.put(self.gpa, row, byte, next);
         return next;
     }
 

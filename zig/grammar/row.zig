@@ -1,5 +1,6 @@
 //! Where the transitions of states are kept: which bytes may be read at all, which of these have been asked for, and what they led to.
-//! Most states read a few bytes only, and in free text most bytes lead to one and the same state, so a row has as many entries as can differ.
+//! Most states read a few bytes only, and in text most bytes lead to one and the same state, so a row has as many entries as can differ,
+//! and those of a word of its bit sets only once one of them was asked for.
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const graph_room = @import("graph.zig");
@@ -11,8 +12,10 @@ const Row = struct {
     live: [4]u64,
     /// Bytes with an entry of their own. All others that may be read share the row's first one.
     own: [4]u64,
-    /// The entry of the first byte of each word of `own`.
-    starts: [4]u32,
+    /// The entry of the first byte of each word of `own`; 0 before it was asked for.
+    starts: [4]u32 = @splat(0),
+    /// The shared entry.
+    shared: u32 = Transition.unknown,
 };
 
 pub const Rows = struct {
@@ -42,15 +45,9 @@ pub const Rows = struct {
 
     /// A row of which nothing is known but the bytes that may be read, and those of them after which all is alike.
     pub fn add(self: *Rows, gpa: Allocator, bytes: ByteSet, alike: ByteSet) error{OutOfMemory}!u32 {
-        const own = bytes.differenceWith(alike).masks;
-        var row: Row = .{ .live = bytes.masks, .own = own, .starts = undefined };
-        var count: u32 = 1;
-        for (&row.starts, own) |*start, word| {
-            start.* = @intCast(self.entries.items.len + count);
-            count += @popCount(word);
-        }
-        try self.entries.appendNTimes(gpa, Transition.unknown, count);
-        try self.list.append(gpa, row);
+        // The first entry is of no row.
+        if (self.entries.items.len == 0) try self.entries.append(gpa, Transition.unknown);
+        try self.list.append(gpa, .{ .live = bytes.masks, .own = bytes.differenceWith(alike).masks });
         return @intCast(self.list.items.len - 1);
     }
 
@@ -61,26 +58,33 @@ pub const Rows = struct {
     /// A transition, or `Transition.unknown`.
     pub inline fn get(self: *const Rows, row: u32, byte: u8) u32 {
         const known = &self.list.items[row];
-        if (known.live[byte >> 6] & bitOf(byte) == 0) return dead;
-        return self.entries.items[entryOf(known, byte)];
+        const word = byte >> 6;
+        const bit = bitOf(byte);
+        if (known.live[word] & bit == 0) return dead;
+        if (known.own[word] & bit == 0) return known.shared;
+        const start = known.starts[word];
+        return if (start == 0) Transition.unknown else self.entries.items[start + @popCount(known.own[word] & (bit - 1))];
     }
 
     /// Of a byte that may be read; also for those after which all is the same.
-    pub fn put(self: *Rows, row: u32, byte: u8, transition: Transition) void {
+    pub fn put(self: *Rows, gpa: Allocator, row: u32, byte: u8, transition: Transition) error{OutOfMemory}!void {
         const known = &self.list.items[row];
-        self.entries.items[entryOf(known, byte)] = @bitCast(transition);
-        if (transition != Transition.dead) return;
-        if (known.own[byte >> 6] & bitOf(byte) != 0) {
-            known.live[byte >> 6] &= ~bitOf(byte);
-        } else for (&known.live, known.own) |*word, own| {
-            word.* &= own;
+        const word = byte >> 6;
+        const bit = bitOf(byte);
+        if (known.own[word] & bit == 0) {
+            known.shared = @bitCast(transition);
+            if (transition == Transition.dead) for (&known.live, known.own) |*bits, own| {
+                bits.* &= own;
+            };
+        } else if (transition == Transition.dead) {
+            known.live[word] &= ~bit;
+        } else {
+            if (known.starts[word] == 0) {
+                known.starts[word] = @intCast(self.entries.items.len);
+                try self.entries.appendNTimes(gpa, Transition.unknown, @popCount(known.own[word]));
+            }
+            self.entries.items[known.starts[word] + @popCount(known.own[word] & (bit - 1))] = @bitCast(transition);
         }
-    }
-
-    inline fn entryOf(row: *const Row, byte: u8) u32 {
-        const word = row.own[byte >> 6];
-        if (word & bitOf(byte) == 0) return row.starts[0] - 1;
-        return row.starts[byte >> 6] + @popCount(word & (bitOf(byte) - 1));
     }
 
     inline fn bitOf(byte: u8) u64 {
@@ -100,10 +104,10 @@ test "a row gives back what was put, alike bytes together, and forgets dead ones
     const row = try rows.add(gpa, bytes, alike);
     try std.testing.expectEqual(Transition.unknown, rows.get(row, 'z'));
     try std.testing.expectEqual(Rows.dead, rows.get(row, 'y'));
-    for ("\"ab\xc3", 1..) |byte, state| rows.put(row, byte, .{ .state = @intCast(state), .whitespace = 0 });
+    for ("\"ab\xc3", 1..) |byte, state| try rows.put(gpa, row, byte, .{ .state = @intCast(state), .whitespace = 0 });
     for ("\"abz\xc3", [_]u32{ 1, 2, 3, 3, 4 }) |byte, state| try std.testing.expectEqual(state, rows.get(row, byte));
-    rows.put(row, 'a', .dead);
-    rows.put(row, 'z', .dead);
+    try rows.put(gpa, row, 'a', .dead);
+    try rows.put(gpa, row, 'z', .dead);
     for ("abz") |byte| try std.testing.expectEqual(Rows.dead, rows.get(row, byte));
     for ("\"\xc3", [_]u32{ 1, 4 }) |byte, state| try std.testing.expectEqual(state, rows.get(row, byte));
     for (rows.live(row), [_]u64{ @as(u64, 1) << '"', 0, 0, @as(u64, 1) << (0xc3 - 192) }) |word, want| try std.testing.expectEqual(want, word);
