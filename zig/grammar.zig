@@ -30,5 +30,6 @@ test {
     _ = @import("grammar/oracle_test.zig");
     _ = @import("grammar/pattern_test.zig");
     _ = @import("grammar/pattern_mask_test.zig");
+    _ = @import("grammar/memo.zig");
     _ = @import("grammar/row.zig");
 }

@@ -204,7 +204,7 @@ fn insideOf(graph: *Graph, pattern: u32) Error!*const Memo {
     var memo: Memo = .{ .cost_max = sink.cost_max };
     try keepList(graph, &memo);
     memo.verify = try graph.memos.allocator().dupe(u32, graph.memos.verify.items);
-    return graph.memos.put(key, memo);
+    return graph.memos.put(graph.gpa, key, memo);
 }
 
 fn addPart(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
@@ -217,7 +217,7 @@ fn addPart(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, ve
         var memo: Memo = .{ .cost_max = sink.cost_max };
         try keepList(graph, &memo);
         memo.verify = try graph.memos.allocator().dupe(u32, graph.memos.verify.items);
-        break :made try graph.memos.put(key, memo);
+        break :made try graph.memos.put(graph.gpa, key, memo);
     };
     if (limit < memo.cost_max) {
         var sink: Limited(@TypeOf(verifier)) = .{ .graph = graph, .limit = limit, .out = out, .verifier = verifier };
@@ -262,7 +262,7 @@ fn memoOf(graph: *Graph, state: StateId, comptime of: memo_room.Of) Error!*const
     if (of == .tokens) try keepList(graph, &memo) else memo.list = try memos.allocator().dupe(u32, memos.list.items);
     try keepLate(graph, &memo);
     memo.verify = try memos.allocator().dupe(u32, memos.verify.items);
-    return memos.put(key, memo);
+    return memos.put(graph.gpa, key, memo);
 }
 
 /// Most of the tokens that close a key lead away from all known keys, and are told apart by what follows their quote. Takes those; only
@@ -591,7 +591,7 @@ fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u
     for (graph.program.named) |token| words.unset(out, token);
     try keepLate(graph, &memo);
     memo.bits = try graph.memos.allocator().dupe(u32, out);
-    return try graph.memos.put(.{ .state = state, .of = .whole }, memo);
+    return try graph.memos.put(graph.gpa, .{ .state = state, .of = .whole }, memo);
 }
 
 /// Whether both count whitespace against one bound; the first takes it over.

@@ -51,16 +51,6 @@ pub const Memo = struct {
         }
     }
 
-    fn copy(self: *const Memo, allocator: Allocator) error{OutOfMemory}!Memo {
-        var other = self.*;
-        other.list = try allocator.dupe(u32, self.list);
-        other.bits = try allocator.dupe(u32, self.bits);
-        other.late = try allocator.dupe(Late, self.late);
-        other.verify = try allocator.dupe(u32, self.verify);
-        other.closings = try allocator.dupe(Closing, self.closings);
-        return other;
-    }
-
     fn bytes(self: *const Memo) usize {
         return (self.list.len + self.bits.len + self.verify.len) * 4 + self.late.len * @sizeOf(Late) + self.closings.len * @sizeOf(Closing) + @sizeOf(Memo);
     }
@@ -74,12 +64,33 @@ pub const Of = enum(u8) { tokens, whole, closing, suffixes, pattern_short, patte
 /// `list`: of `texts`, which one.
 pub const Key = packed struct(u64) { state: u32, list: u24 = 0, of: Of };
 
-pub const Memos = struct {
-    gpa: Allocator,
+/// Memos that were made one after another, and are forgotten together.
+const Generation = struct {
     /// What the memos hold.
     arena: std.heap.ArenaAllocator,
     map: std.AutoHashMapUnmanaged(u64, Memo) = .empty,
     bytes: usize = 0,
+
+    fn deinit(self: *Generation, gpa: Allocator) void {
+        self.arena.deinit();
+        self.map.deinit(gpa);
+    }
+
+    fn clear(self: *Generation, spare_bytes: usize) void {
+        _ = self.arena.reset(.{ .retain_with_limit = spare_bytes });
+        self.map.clearRetainingCapacity();
+        self.bytes = 0;
+    }
+
+    fn bytesHeld(self: *const Generation) usize {
+        return self.map.capacity() * (@sizeOf(u64) + @sizeOf(Memo)) + @min(self.bytes, limits.memo_spare_bytes / 2);
+    }
+};
+
+pub const Memos = struct {
+    /// When the newer ones fill their half of the room, the older ones are forgotten: never all at once, nor those just made.
+    newer: Generation,
+    older: Generation,
     // Scratch of walks, by depth, and of masks.
     frames: std.ArrayList(Frame) = .empty,
     list: std.ArrayList(u32) = .empty,
@@ -98,12 +109,12 @@ pub const Memos = struct {
     passed: texts_walk.Passed = .{},
 
     pub fn create(gpa: Allocator) Memos {
-        return .{ .gpa = gpa, .arena = .init(gpa) };
+        return .{ .newer = .{ .arena = .init(gpa) }, .older = .{ .arena = .init(gpa) } };
     }
 
     pub fn deinit(self: *Memos, gpa: Allocator) void {
-        self.arena.deinit();
-        self.map.deinit(gpa);
+        self.newer.deinit(gpa);
+        self.older.deinit(gpa);
         self.frames.deinit(gpa);
         self.list.deinit(gpa);
         self.bits.deinit(gpa);
@@ -121,41 +132,58 @@ pub const Memos = struct {
     }
 
     pub fn clear(self: *Memos) void {
-        _ = self.arena.reset(.{ .retain_with_limit = limits.memo_spare_bytes });
-        self.map.clearRetainingCapacity();
-        self.bytes = 0;
+        self.newer.clear(limits.memo_spare_bytes / 2);
+        self.older.clear(limits.memo_spare_bytes / 2);
     }
 
     pub fn bytesHeld(self: *const Memos) usize {
-        return self.map.capacity() * (@sizeOf(u64) + @sizeOf(Memo)) + @min(self.bytes, limits.memo_spare_bytes) + std.mem.sliceAsBytes(self.passed.places).len;
+        return self.newer.bytesHeld() + self.older.bytesHeld() + std.mem.sliceAsBytes(self.passed.places).len;
     }
 
     /// For what memos hold.
     pub fn allocator(self: *Memos) Allocator {
-        return self.arena.allocator();
+        return self.newer.arena.allocator();
     }
 
     /// Valid until the next `put`.
     pub fn get(self: *const Memos, key: Key) ?*const Memo {
-        return self.map.getPtr(@bitCast(key));
+        return self.newer.map.getPtr(@bitCast(key)) orelse self.older.map.getPtr(@bitCast(key));
     }
 
-    /// What the memo holds is in `allocator`'s memory. When there is no more room, the others are forgotten.
-    pub fn put(self: *Memos, key: Key, memo: Memo) error{OutOfMemory}!*const Memo {
-        var kept = memo;
-        if (self.bytes + memo.bytes() > limits.memo_bytes) {
-            var fresh: std.heap.ArenaAllocator = .init(self.gpa);
-            errdefer fresh.deinit();
-            kept = try memo.copy(fresh.allocator());
-            self.map.clearRetainingCapacity();
-            self.bytes = 0;
-            self.arena.deinit();
-            self.arena = fresh;
-        }
-        const slot = try self.map.getOrPut(self.gpa, @bitCast(key));
+    /// What the memo holds is in `allocator`'s memory.
+    pub fn put(self: *Memos, gpa: Allocator, key: Key, memo: Memo) error{OutOfMemory}!*const Memo {
+        const slot = try self.newer.map.getOrPut(gpa, @bitCast(key));
         std.debug.assert(!slot.found_existing);
-        slot.value_ptr.* = kept;
-        self.bytes += kept.bytes();
+        slot.value_ptr.* = memo;
+        self.newer.bytes += memo.bytes();
+        if (self.newer.bytes > limits.memo_bytes / 2) {
+            std.mem.swap(Generation, &self.newer, &self.older);
+            self.newer.clear(limits.memo_bytes / 2);
+        }
         return slot.value_ptr;
     }
 };
+
+test "the older half of the memos is forgotten, never those just made" {
+    const gpa = std.testing.allocator;
+    var memos: Memos = .create(gpa);
+    defer memos.deinit(gpa);
+    const entries = 1 << 15;
+    const half = limits.memo_bytes / 2 / (entries * 4);
+    for (0..4 * half) |index| {
+        const state: u32 = @intCast(index);
+        const list = try memos.allocator().alloc(u32, entries);
+        @memset(list, state);
+        const made = try memos.put(gpa, .{ .state = state, .of = .tokens }, .{ .list = list });
+        try std.testing.expectEqual(state, made.list[0]);
+        // What is left is whole.
+        var left: usize = 0;
+        for (0..index + 1) |earlier| if (memos.get(.{ .state = @intCast(earlier), .of = .tokens })) |memo| {
+            try std.testing.expectEqual(earlier, memo.list[entries - 1]);
+            left += 1;
+        };
+        try std.testing.expect(left >= @min(index + 1, half - 1));
+        try std.testing.expect(left <= 2 * half);
+    }
+    try std.testing.expectEqual(null, memos.get(.{ .state = 0, .of = .tokens }));
+}

@@ -92,7 +92,7 @@ pub fn ofKey(graph: *Graph, state: u32, case: u32, place: u32, at: graph_room.St
         words.set(bits, token);
         memo.cost_max = @max(memo.cost_max, after);
     }
-    return try graph.memos.put(key, memo);
+    return try graph.memos.put(graph.gpa, key, memo);
 }
 
 /// Puts the tokens into `graph.memos.list` after which a key may still become a known one.
@@ -152,7 +152,7 @@ fn memoOf(graph: *Graph, key: Key) Error!*const Memo {
     memo.cost_max = sink.cost_max;
     memo.reach_max = sink.reach_max;
     memo.shortest_max = sink.shortest_max;
-    return memos.put(key, memo);
+    return memos.put(graph.gpa, key, memo);
 }
 
 /// A set of fewer tokens than one in so many words is kept as a list.

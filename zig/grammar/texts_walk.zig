@@ -211,7 +211,7 @@ fn startOf(graph: *Graph, below: u32, dawg_id: u32) error{OutOfMemory}!*const Me
         }
     }
     const allocator = graph.memos.allocator();
-    return graph.memos.put(key, .{ .late = try allocator.dupe(Late, found.items), .verify = try allocator.dupe(u32, left.items) });
+    return graph.memos.put(graph.gpa, key, .{ .late = try allocator.dupe(Late, found.items), .verify = try allocator.dupe(u32, left.items) });
 }
 
 fn sizeBelow(trie: *const Trie, node: u32) usize {
