@@ -496,31 +496,29 @@ pub const Tracks = struct {
 
     pub fn amongCost(self: *const Tracks, graph: *const Graph, track: u32, id: u32, node: u32, state: json_string.State, style: ir.Style.Spelling) Error!u32 {
         const texts = &graph.program.texts[id];
-        if (track == 0 and @backingInt(state.phase) < json_string.utf8_phases) return texts.node_cost[node];
+        const outside = @backingInt(state.phase) < json_string.utf8_phases;
+        if (track == 0 and outside) return texts.node_cost[node];
         const first, const last = texts.range(node);
         var least = unreachable_cost;
         for (first..last) |index| {
-            if (track != 0 and !self.mayBe(graph, track, texts.texts[index].decoded)) continue;
-            least = @min(least, texts.costFrom(@intCast(index), node, state, style));
+            const cost = texts.costFrom(@intCast(index), node, state, style);
+            if (cost >= least) continue;
+            if (track != 0 and !mayEnd(self.known(graph, track), self.get(track).place, texts.texts[index].decoded[texts.nodes[node].depth..])) continue;
+            least = cost;
+            // No other one costs less.
+            if (outside and cost == texts.node_cost[node]) break;
         }
         return least;
     }
 
-    fn mayBe(self: *const Tracks, graph: *const Graph, track: u32, text: []const u8) bool {
-        const at_track = self.get(track);
-        const seen = &graph.registers.seen;
-        var node = seen.child(at_track.seen, '"');
-        for (text) |byte| {
-            if (node == Seen.empty) break;
-            node = seen.child(node, byte);
+    /// Whether a string at a place may end with the rest of its text.
+    fn mayEnd(texts: Known, at_place: Place, rest: []const u8) bool {
+        var place = at_place;
+        for (rest) |byte| {
+            if (place.isAway()) break;
+            place = texts.after(place, byte);
         }
-        if (seen.ends(node)) return false;
-        const unique = graph.program.cases[at_track.case].array.unique.?;
-        const texts = unique.texts orelse return self.isFree(track);
-        var declared: u32 = Texts.root;
-        for (text) |byte| declared = texts.child(declared, byte);
-        const class = if (declared == none or texts.nodes[declared].entry == none) uncounted else unique.text_classes[texts.nodes[declared].entry];
-        return at_track.allowed >> class & 1 != 0;
+        return !texts.ends(place);
     }
 
     /// The key of the item that has just ended with the output's last byte, whose string or number is `text`.
