@@ -100,7 +100,7 @@ pub const Group = struct {
         if (node.kind == .string) {
             if (node.b == 0) return null;
             // Beside strings that were there, all that stays inside is allowed only where there is a way on from everywhere.
-            if (node.d != 0 and (node.b != none or !graph.tracks.isFree(node.d))) return null;
+            if (node.d != 0 and !graph.tracks.isFree(node.d)) return null;
             return .{ .spelling = if (spec) .spec else .plain, .needed = node.a, .allowed = node.b, .known = node.d != 0 };
         }
         if (!graph.registers.get(node.a).extras_open) return null;
@@ -235,7 +235,7 @@ fn addExact(graph: *Graph, trie: *const Trie, state: StateId, spent: u32, limit:
 fn trieOf(graph: *const Graph, of: memo_room.Of) *const Trie {
     const vocabulary = graph.program.vocabulary;
     return switch (of) {
-        .tokens, .whole, .pattern_short, .other_key, .regex, .texts => &vocabulary.trie,
+        .tokens, .whole, .pattern_short, .other_key, .regex, .texts, .beside => &vocabulary.trie,
         .pattern_long => &vocabulary.string_tables.long_tokens,
         .closing => &vocabulary.string_tables.closing,
         .suffixes => &vocabulary.string_tables.suffixes,
@@ -253,6 +253,7 @@ fn memoOf(graph: *Graph, state: StateId, comptime of: memo_room.Of) Error!*const
     var memo: Memo = .{};
     const left: ?walk.ByteSet = switch (of) {
         .closing => try startFromAway(graph, state, &sink) orelse .full,
+        .beside => first_room.differing(graph, graph.nodesOf(state)),
         .tokens => try lead_mask.add(graph, state, &sink),
         else => .full,
     };
@@ -442,6 +443,7 @@ fn Limited(comptime Verifier: type) type {
 fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
     if (group.kind.case != none) return addOtherKey(graph, group, spent, limit, out, verifier);
     if (group.kind.pattern != Patterns.dead) return addPattern(graph, group, spent, limit, out, verifier);
+    if (group.kind.known and group.kind.allowed != none) return addBeside(graph, group, spent, limit, out, verifier);
     const tables = &graph.program.vocabulary.string_tables;
     const spelled = &tables.by_spelling[@backingInt(group.kind.spelling)];
     const kind = group.kind;
@@ -473,6 +475,31 @@ fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, ve
         addSuffix(spelled, kind, late.entry, out);
     }
     if (tables.suffix_empty != none and isWithin(graph.states.items[closed].cost, limit)) addSuffix(spelled, kind, tables.suffix_empty, out);
+}
+
+/// Of a string with a bound beside strings that were there, where there need not be a way on: a token whose first byte leads away from all of
+/// them does what it does where there were none, and the few others are looked at.
+fn addBeside(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    const away = try awayState(graph, group.state);
+    if (away != Graph.dead_state) {
+        const bits = &graph.memos.bits;
+        bits.clearRetainingCapacity();
+        try bits.appendNTimes(graph.gpa, 0, out.len);
+        const kind = Group.kindOf(graph, &graph.nodes.items[graph.nodesOf(away)[0]]).?;
+        try addString(graph, .{ .kind = kind, .state = away }, spent, limit, bits.items, verifier);
+        const trie = &graph.program.vocabulary.trie;
+        var differing = first_room.differing(graph, graph.nodesOf(group.state)).iterator(.{});
+        while (differing.next()) |byte| {
+            const first = trie.first[byte];
+            if (first == none) continue;
+            for (trie.nodes[first..trie.nodes[first].next]) |node| {
+                var token = node.entry;
+                while (token != none) : (token = graph.program.vocabulary.twins[token]) words.unset(bits.items, token);
+            }
+        }
+        words.orInto(out, bits.items);
+    }
+    return addState(graph, group.state, .beside, spent, limit, out, verifier);
 }
 
 /// Tokens that stay inside a pattern, and those that close it and may be followed by what comes after their quote.
