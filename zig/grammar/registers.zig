@@ -383,16 +383,19 @@ pub fn keyCost(graph: *const Graph, node: *const Node) u32 {
     const state: json_string.State = @bitCast(node.c);
     const style = graph.style(node).spelling;
     var least = unreachable_cost;
-    if (node.b != none) {
-        var from, const end = object.keys.range(node.b);
-        while (registers.nextAvailable(node.a, from, end)) |key| : (from = key + 1) {
-            const own = object.keys.costFrom(key, node.b, state, style);
-            least = @min(least, spelling.add(own, registers.keyCost(graph, node.a, key)));
-        }
-    }
     if (register.extras_open) {
         const own = extraCost(graph, registers, object, node.b, node.d, state);
         least = @min(least, spelling.add(own, registers.classCost(node.a, 0)));
+    }
+    if (node.b != none) {
+        // No key costs less from here, so that most need not be looked at.
+        const floor = if (@backingInt(state.phase) < json_string.utf8_phases) object.keys.node_cost[node.b] else 0;
+        var from, const end = object.keys.range(node.b);
+        while (registers.nextAvailable(node.a, from, end)) |key| : (from = key + 1) {
+            const rest = registers.keyCost(graph, node.a, key);
+            if (spelling.add(floor, rest) >= least) continue;
+            least = @min(least, spelling.add(object.keys.costFrom(key, node.b, state, style), rest));
+        }
     }
     return least;
 }
