@@ -51,6 +51,16 @@ pub const Memo = struct {
         }
     }
 
+    fn copy(self: *const Memo, allocator: Allocator) error{OutOfMemory}!Memo {
+        var other = self.*;
+        other.list = try allocator.dupe(u32, self.list);
+        other.bits = try allocator.dupe(u32, self.bits);
+        other.late = try allocator.dupe(Late, self.late);
+        other.verify = try allocator.dupe(u32, self.verify);
+        other.closings = try allocator.dupe(Closing, self.closings);
+        return other;
+    }
+
     fn bytes(self: *const Memo) usize {
         return (self.list.len + self.bits.len + self.verify.len) * 4 + self.late.len * @sizeOf(Late) + self.closings.len * @sizeOf(Closing) + @sizeOf(Memo);
     }
@@ -88,9 +98,14 @@ const Generation = struct {
 };
 
 pub const Memos = struct {
+    const wanted_max = 8;
+
     /// When the newer ones fill their half of the room, the older ones are forgotten: never all at once, nor those just made.
     newer: Generation,
     older: Generation,
+    /// Older ones that were asked for, as far as there is room: they become newer with the next one that is made.
+    wanted: [wanted_max]u64 = undefined,
+    wanted_count: usize = 0,
     // Scratch of walks, by depth, and of masks.
     frames: std.ArrayList(Frame) = .empty,
     list: std.ArrayList(u32) = .empty,
@@ -132,6 +147,7 @@ pub const Memos = struct {
     }
 
     pub fn clear(self: *Memos) void {
+        self.wanted_count = 0;
         self.newer.clear(limits.memo_spare_bytes / 2);
         self.older.clear(limits.memo_spare_bytes / 2);
     }
@@ -146,44 +162,62 @@ pub const Memos = struct {
     }
 
     /// Valid until the next `put`.
-    pub fn get(self: *const Memos, key: Key) ?*const Memo {
-        return self.newer.map.getPtr(@bitCast(key)) orelse self.older.map.getPtr(@bitCast(key));
+    pub fn get(self: *Memos, key: Key) ?*const Memo {
+        const word: u64 = @bitCast(key);
+        if (self.newer.map.getPtr(word)) |memo| return memo;
+        const memo = self.older.map.getPtr(word) orelse return null;
+        const count = self.wanted_count;
+        if (count < wanted_max and std.mem.findScalar(u64, self.wanted[0..count], word) == null) {
+            self.wanted[count] = word;
+            self.wanted_count += 1;
+        }
+        return memo;
     }
 
     /// What the memo holds is in `allocator`'s memory.
     pub fn put(self: *Memos, gpa: Allocator, key: Key, memo: Memo) error{OutOfMemory}!*const Memo {
-        const slot = try self.newer.map.getOrPut(gpa, @bitCast(key));
-        std.debug.assert(!slot.found_existing);
-        slot.value_ptr.* = memo;
-        self.newer.bytes += memo.bytes();
+        for (self.wanted[0..self.wanted_count]) |wanted| {
+            _ = try self.add(gpa, wanted, try self.older.map.get(wanted).?.copy(self.allocator()));
+            std.debug.assert(self.older.map.remove(wanted));
+        }
+        self.wanted_count = 0;
+        const made = try self.add(gpa, @bitCast(key), memo);
         if (self.newer.bytes > limits.memo_bytes / 2) {
             std.mem.swap(Generation, &self.newer, &self.older);
             self.newer.clear(limits.memo_bytes / 2);
         }
+        return made;
+    }
+
+    fn add(self: *Memos, gpa: Allocator, key: u64, memo: Memo) error{OutOfMemory}!*const Memo {
+        const slot = try self.newer.map.getOrPut(gpa, key);
+        std.debug.assert(!slot.found_existing);
+        slot.value_ptr.* = memo;
+        self.newer.bytes += memo.bytes();
         return slot.value_ptr;
     }
 };
 
-test "the older half of the memos is forgotten, never those just made" {
+test "the memos that were not asked for are forgotten first, and never those just made" {
     const gpa = std.testing.allocator;
     var memos: Memos = .create(gpa);
     defer memos.deinit(gpa);
     const entries = 1 << 15;
     const half = limits.memo_bytes / 2 / (entries * 4);
+    const wanted: Key = .{ .state = 0, .of = .tokens };
     for (0..4 * half) |index| {
         const state: u32 = @intCast(index);
         const list = try memos.allocator().alloc(u32, entries);
         @memset(list, state);
         const made = try memos.put(gpa, .{ .state = state, .of = .tokens }, .{ .list = list });
         try std.testing.expectEqual(state, made.list[0]);
-        // What is left is whole.
-        var left: usize = 0;
-        for (0..index + 1) |earlier| if (memos.get(.{ .state = @intCast(earlier), .of = .tokens })) |memo| {
-            try std.testing.expectEqual(earlier, memo.list[entries - 1]);
-            left += 1;
-        };
-        try std.testing.expect(left >= @min(index + 1, half - 1));
-        try std.testing.expect(left <= 2 * half);
+        try std.testing.expectEqual(0, memos.get(wanted).?.list[entries - 1]);
+        for (0..@min(index, half - 2)) |back| {
+            const before: u32 = @intCast(index - back);
+            const word: u64 = @bitCast(Key{ .state = before, .of = .tokens });
+            const memo = memos.newer.map.get(word) orelse memos.older.map.get(word);
+            try std.testing.expectEqual(before, memo.?.list[entries - 1]);
+        }
     }
-    try std.testing.expectEqual(null, memos.get(.{ .state = 0, .of = .tokens }));
+    try std.testing.expectEqual(null, memos.get(.{ .state = 1, .of = .tokens }));
 }

@@ -42,7 +42,7 @@ pub fn keysOf(graph: *Graph, state: u32) Error![2]Key {
 }
 
 /// The highest cost after any of these tokens, for a graph's state whose nodes are in this pattern's state; null if the memos have gone.
-pub fn cost(graph: *const Graph, keys: [2]Key, at: graph_room.StateId, state: u32) Error!?u32 {
+pub fn cost(graph: *Graph, keys: [2]Key, at: graph_room.StateId, state: u32) Error!?u32 {
     const patterns = &graph.patterns;
     const rest = graph.states.items[at].cost -| patterns.cost(state);
     const bounded = patterns.states.items[state].count != none;
