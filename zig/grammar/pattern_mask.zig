@@ -13,7 +13,7 @@ const fresh_room = @import("fresh.zig");
 const Known = fresh_room.Known;
 const Place = fresh_room.Place;
 const registers_room = @import("registers.zig");
-const Patterns = @import("patterns.zig").Patterns;
+const pattern_bytes = @import("pattern_bytes.zig");
 const pattern_walk = @import("pattern_walk.zig");
 const short_bytes = @import("pattern.zig").short_bytes;
 const spelling = @import("spelling.zig");
@@ -166,7 +166,10 @@ const Sink = struct {
     cost_max: u32 = 0,
     reach_max: u32 = 0,
     shortest_max: u32 = 0,
-    last: u32 = Patterns.dead,
+    /// Where the last token ended, and what that is.
+    last: pattern_bytes.Place = pattern_bytes.dead,
+    round: u32 = 0,
+    end: pattern_bytes.End = .{ .cost = 0, .shortest = 0 },
     /// What stays inside, where it may be many; without, the list of the graph's memos has it.
     bits: ?[]u32 = null,
 
@@ -187,27 +190,26 @@ const Sink = struct {
         words.orInto(self.bits.?, tokens);
     }
 
-    pub fn reach(self: *Sink, token: u32, state: u32, at: json_string.State, characters: u16) Error!void {
+    pub fn reach(self: *Sink, token: u32, place: pattern_bytes.Place, bytes: u16) Error!void {
         const patterns = &self.graph.patterns;
-        const between = at == json_string.State.start;
-        if (!between or state != self.last) {
-            self.last = if (between) state else Patterns.dead;
-            const own = if (between) patterns.cost(state) else try patterns.costInside(state, at);
-            // A token may pass there and not end.
-            if (own == spelling.unreachable_cost) return;
-            self.cost_max = @max(self.cost_max, own);
+        if (place != self.last or patterns.scratch.places.round != self.round) {
+            self.last = place;
+            self.round = patterns.scratch.places.round;
+            self.end = try pattern_bytes.endOf(patterns, place);
+            if (self.end.cost != spelling.unreachable_cost) self.cost_max = @max(self.cost_max, self.end.cost);
         }
+        // A token may pass there and not end.
+        if (self.end.cost == spelling.unreachable_cost) return;
         if (self.bounded) {
-            const shortest = try patterns.shortest(state, at);
-            self.shortest_max = @max(self.shortest_max, shortest);
-            self.reach_max = @max(self.reach_max, shortest +| characters);
+            self.shortest_max = @max(self.shortest_max, self.end.shortest);
+            self.reach_max = @max(self.reach_max, self.end.shortest +| bytes);
         }
-        if (self.graph.program.isNamed(token)) return;
-        if (self.bits) |bits| words.set(bits, token) else try self.graph.memos.list.append(self.graph.gpa, token);
+        if (self.bits) |bits| return words.set(bits, token);
+        if (!self.graph.program.isNamed(token)) try self.graph.memos.list.append(self.graph.gpa, token);
     }
 
-    pub fn close(self: *Sink, token: u32, characters: u16) Error!void {
-        self.reach_max = @max(self.reach_max, characters);
+    pub fn close(self: *Sink, token: u32, bytes: u16) Error!void {
+        self.reach_max = @max(self.reach_max, bytes);
         if (self.graph.program.isNamed(token)) return;
         const suffix = self.graph.program.vocabulary.string_tables.suffix_of[token];
         // Of the strings that a pattern reads, all are spelled as some free string is.

@@ -31,18 +31,28 @@ const State = struct { id: u32, class: u16, from: u32, rest: u32, lasts: bool };
 pub const Scratch = struct {
     states: std.ArrayList(State) = .empty,
     classes: std.ArrayList(Class) = .empty,
+    /// The round in which each state was reached last.
+    reached: std.ArrayList(u32) = .empty,
+    round: u32 = 0,
     /// The pattern that they are of.
     pattern: u32 = 0xffffffff,
 
     pub fn deinit(self: *Scratch, gpa: std.mem.Allocator) void {
         self.states.deinit(gpa);
         self.classes.deinit(gpa);
+        self.reached.deinit(gpa);
+    }
+
+    fn isReached(self: *Scratch, patterns: *const Patterns, state: u32) Error!bool {
+        const count = patterns.states.items.len;
+        if (self.reached.items.len < count) try self.reached.appendNTimes(patterns.gpa, 0, count - self.reached.items.len);
+        return self.reached.items[state] == self.round;
     }
 };
 
 /// Where there are more states, or so many steps were made, what lies beyond is not followed.
-const states_max = 32;
-const steps_max = 600;
+const states_max = 128;
+const steps_max = 4000;
 
 /// (class_count) of the alphabet of a state's pattern; valid until another pattern's are asked for.
 pub fn classesOf(patterns: *Patterns, state: u32) Error![]const Class {
@@ -103,7 +113,9 @@ pub fn of(patterns: *Patterns, start: u32, weights: *const [signs.count]u32) Err
     var steps: usize = 0;
     const characters = while (true) {
         states.clearRetainingCapacity();
+        patterns.scratch.reaches.round += 1;
         try states.append(patterns.gpa, stateOf(patterns, classes, &kind, start, no_class, 0));
+        if (!try patterns.scratch.reaches.isReached(patterns, start)) patterns.scratch.reaches.reached.items[start] = patterns.scratch.reaches.round;
         const found = try spread(patterns, classes, weights, &kind, &steps);
         if (found != .narrower) break found.after;
     };
@@ -213,11 +225,9 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
             for (classes, 0..) |*class, index| {
                 if (!touches(class, kind)) continue;
                 const next = try patterns.after(states.items[at].id, @intCast(index));
-                const known = for (states.items) |state| {
-                    if (state.id == next) break true;
-                } else false;
-                if (known) continue;
+                if (try patterns.scratch.reaches.isReached(patterns, next)) continue;
                 if (states.items.len == states_max or steps.* > steps_max) return .{ .after = characters };
+                patterns.scratch.reaches.reached.items[next] = patterns.scratch.reaches.round;
                 try states.append(patterns.gpa, stateOf(patterns, classes, kind, next, @intCast(index), @intCast(at)));
             }
         }

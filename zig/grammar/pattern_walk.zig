@@ -10,6 +10,8 @@ const Vocabulary = vocabulary_room.Vocabulary;
 const Trie = vocabulary_room.Trie;
 const json_string = vocabulary_room.json_string;
 const signs_room = vocabulary_room.signs;
+const pattern_bytes = @import("pattern_bytes.zig");
+const Place = pattern_bytes.Place;
 const pattern_reach = @import("pattern_reach.zig");
 const Within = pattern_reach.Within;
 const Patterns = @import("patterns.zig").Patterns;
@@ -17,13 +19,16 @@ const Patterns = @import("patterns.zig").Patterns;
 const none: u32 = 0xffffffff;
 const Error = error{OutOfMemory};
 
-pub const Frame = struct {
+/// What was read down to one node of a trie.
+const Frame = struct {
+    place: Place,
+    /// Of the node's children, or `none`, and the first node after its subtree.
+    table: u32,
+    end: u32,
+    /// What the place is of, and when it was found, should it be forgotten.
     state: u32,
-    /// Where its states after each class are, or `none`.
-    row: u32 = none,
-    at: json_string.State = .start,
-    /// Characters read, or more.
-    characters: u16 = 0,
+    at: json_string.State,
+    round: u32,
 };
 
 /// Scratch of one graph's patterns.
@@ -33,16 +38,18 @@ pub const Scratch = struct {
     /// Sets of tokens, one after the other: those that are read one by one, and two of a group.
     sets: std.ArrayList(u32) = .empty,
     reaches: pattern_reach.Scratch = .{},
+    places: pattern_bytes.Places = .{},
 
     pub fn deinit(self: *Scratch, gpa: std.mem.Allocator) void {
         self.frames.deinit(gpa);
         self.sets.deinit(gpa);
         self.reaches.deinit(gpa);
+        self.places.deinit(gpa);
     }
 };
 
-/// Tokens of more than `short_bytes` bytes. `sink.reach(token, state, at, characters)` for each that stays inside;
-/// `sink.close(token, characters)` for each that closes the string where it may end.
+/// Tokens of more than `short_bytes` bytes. `sink.reach(token, place, bytes)` for each that stays inside, with what was read of it;
+/// `sink.close(token, bytes)` for each that closes the string where it may end, with what comes before the quote, or more.
 pub fn findLong(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, sink: anytype) Error!void {
     const trie = &vocabulary.string_tables.long_tokens;
     try walk(patterns, vocabulary, start, trie, 0, @intCast(trie.nodes.len), none, sink);
@@ -181,73 +188,78 @@ fn walkBehind(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, by
 }
 
 fn readToken(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, token: u32, sink: anytype) Error!void {
-    var frame: Frame = .{ .state = start };
-    for (vocabulary.text(token)) |byte| switch (try readByte(patterns, &frame, byte)) {
-        .dead => return,
-        .close => {
-            if (patterns.accepts(frame.state)) try sink.close(token, frame.characters);
+    var place = try patterns.scratch.places.of(patterns.gpa, start, .start);
+    const text = vocabulary.text(token);
+    for (text, 0..) |byte, at| {
+        const next = try pattern_bytes.step(patterns, place, byte);
+        if (next == pattern_bytes.dead) return;
+        if (next == pattern_bytes.closed) {
+            if (patterns.accepts(patterns.scratch.places.get(place).state)) try sink.close(token, @intCast(at));
             return;
-        },
-        .inside => |next| frame = next,
-    };
-    try sink.reach(token, frame.state, frame.at, frame.characters);
-}
-
-const Read = union(enum) { dead, close, inside: Frame };
-
-inline fn readByte(patterns: *Patterns, from: *Frame, byte: u8) Error!Read {
-    if (from.at == json_string.State.start and byte >= 0x20 and byte < 0x80 and byte != '"' and byte != '\\') {
-        if (from.row == none) from.row = try patterns.rowOf(from.state);
-        const class = patterns.of(from.state).alphabet.ascii[byte];
-        var next = patterns.rows.items[from.row + class];
-        if (next == Patterns.unknown) next = try patterns.after(from.state, class);
-        return if (next == Patterns.dead) .dead else .{ .inside = .{
-            .state = next,
-            .row = if (next == from.state) from.row else none,
-            .characters = from.characters + 1,
-        } };
+        }
+        place = next;
     }
-    return switch (try patterns.read(from.state, from.at, byte)) {
-        .dead => .dead,
-        .close => .close,
-        .inside => |next| .{ .inside = .{
-            .state = next.state,
-            .at = next.at,
-            .characters = from.characters + @intFromBool(next.at == json_string.State.start),
-        } },
-    };
+    try sink.reach(token, place, @intCast(text.len));
 }
 
 /// Nodes of a trie: all of them, or those behind a first byte. Entries longer than `bytes_max` are left out.
 fn walk(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, trie: *const Trie, first: u32, end: u32, bytes_max: u32, sink: anytype) Error!void {
+    const places = &patterns.scratch.places;
     try patterns.scratch.frames.resize(patterns.gpa, trie.depth_max + 1);
-    const frames = patterns.scratch.frames.items;
-    frames[0] = .{ .state = start };
-    const nodes = trie.nodes;
+    // A trie's nodes are in bounds, and no deeper than it says, by how it is made.
+    const frames = patterns.scratch.frames.items.ptr;
+    const nodes = trie.nodes.ptr;
+    frames[0] = .{ .place = try places.of(patterns.gpa, start, .start), .table = none, .end = end, .state = start, .at = .start, .round = places.round };
     var at = first;
     while (at < end) {
         const node = &nodes[at];
+        const parent = &frames[node.depth - 1];
         if (node.depth > bytes_max) {
             at = node.next;
             continue;
         }
-        const parent = &frames[node.depth - 1];
-        switch (try readByte(patterns, parent, node.byte)) {
-            .dead => at = node.next,
-            .close => {
-                if (patterns.accepts(parent.state)) for (nodes[at..node.next]) |*below| {
-                    if (below.depth > bytes_max) continue;
-                    var token = below.entry;
-                    while (token != none) : (token = vocabulary.twins[token]) try sink.close(token, parent.characters);
-                };
-                at = node.next;
-            },
-            .inside => |frame| {
-                frames[node.depth] = frame;
-                var token = node.entry;
-                while (token != none) : (token = vocabulary.twins[token]) try sink.reach(token, frame.state, frame.at, frame.characters);
-                at += 1;
-            },
+        if (parent.round != places.round) {
+            parent.place = try places.of(patterns.gpa, parent.state, parent.at);
+            parent.round = places.round;
         }
+        const next = try pattern_bytes.step(patterns, parent.place, node.byte);
+        if (next == pattern_bytes.dead) {
+            at = childFrom(places, trie, parent, @as(u32, node.byte) + 1, node.next);
+            continue;
+        }
+        if (next == pattern_bytes.closed) {
+            if (patterns.accepts(parent.state)) try closeBelow(vocabulary, nodes[at..node.next], node.depth - 1, bytes_max, sink);
+            at = node.next;
+            continue;
+        }
+        if (node.entry != none) {
+            try sink.reach(node.entry, next, node.depth);
+            if (node.twinned) {
+                var token = vocabulary.twins[node.entry];
+                while (token != none) : (token = vocabulary.twins[token]) try sink.reach(token, next, node.depth);
+            }
+        }
+        at += 1;
+        if (node.next == at) continue;
+        const known = places.get(next);
+        frames[node.depth] = .{ .place = next, .table = node.table, .end = node.next, .state = known.state, .at = known.at, .round = places.round };
+        at = childFrom(places, trie, &frames[node.depth], 0, at);
+    }
+}
+
+/// The first child of a node from a byte on that may be read, or the end of its subtree. `next`: that child if there is no table.
+inline fn childFrom(places: *const pattern_bytes.Places, trie: *const Trie, frame: *const Frame, byte: u32, next: u32) u32 {
+    if (frame.table == none) return next;
+    if (byte > 255) return frame.end;
+    const found = trie.tables[frame.table].find(trie.children, &places.get(frame.place).live, byte);
+    return if (found == none) frame.end else found;
+}
+
+/// All of these nodes are behind a quote.
+fn closeBelow(vocabulary: *const Vocabulary, nodes: []const Trie.Node, bytes: u16, bytes_max: u32, sink: anytype) Error!void {
+    for (nodes) |*node| {
+        if (node.depth > bytes_max) continue;
+        var token = node.entry;
+        while (token != none) : (token = vocabulary.twins[token]) try sink.close(token, bytes);
     }
 }

@@ -88,6 +88,11 @@ pub fn step(state: State, byte: u8, spelling: Spelling) Step {
     };
 }
 
+/// Whether it stands for itself between two characters, and is one.
+pub fn isPlain(byte: u8) bool {
+    return byte >= 0x20 and byte < 0x80 and byte != '"' and byte != '\\';
+}
+
 /// The next phase of UTF-8, or null where the byte cannot stand. Surrogates, overlong forms and what lies above U+10FFFF are excluded.
 pub fn utf8Step(phase: Phase, byte: u8) ?Phase {
     return switch (phase) {
