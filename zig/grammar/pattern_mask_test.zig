@@ -133,6 +133,55 @@ test "masks inside random patterns are what single tokens say" {
     try std.testing.expect(followed > 0);
 }
 
+test "masks inside text without words are what single tokens say" {
+    const seed = std.testing.random_seed;
+    errdefer std.debug.print("seed {d}\n", .{seed});
+    var prng: std.Random.DefaultPrng = .init(seed);
+    const random = prng.random();
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    var tokens: std.ArrayList([]const u8) = .empty;
+    for (0x20..0x7f) |byte| try tokens.append(arena, try arena.dupe(u8, &.{@intCast(byte)}));
+    // Few have all letters of a word.
+    for (0..300) |_| {
+        const text = try arena.alloc(u8, 1 + random.uintLessThan(usize, 6));
+        for (text) |*byte| byte.* = 'a' + random.uintLessThan(u8, 26);
+        try tokens.append(arena, text);
+    }
+    for (0..20) |_| try tokens.appendSlice(arena, &.{ "wor", "wo", "ord", "rd", "si", "gn", "ign" });
+    try tokens.appendSlice(arena, &.{ "xword", "word", "drow", "wor\"", "d\"", "sword\"", "sig", "gni", "sign\"", "design", "é", "\xc3", "\xa9", "{\"k\":\"", "\"}", "<end>" });
+    const vocabulary = try vocabulary_room.forTest(gpa, tokens.items, &.{.control});
+    defer vocabulary.destroy(gpa);
+    var regexes: std.ArrayList(ir.Regex) = .empty;
+    try regexes.appendSlice(arena, &.{
+        .{ .class = &.{ .{ .first = 0, .last = 0xd7ff }, .{ .first = 0xe000, .last = 0x10ffff } } },
+        .{ .repeat = .{ .item = 0, .min = 0, .max = none } },
+    });
+    for ([_][]const u8{ "word", "sign" }) |word| {
+        const items = try arena.alloc(u32, word.len + 2);
+        items[0] = 1;
+        items[word.len + 1] = 1;
+        for (word, items[1 .. word.len + 1]) |letter, *item| {
+            item.* = @intCast(regexes.items.len);
+            try regexes.append(arena, .{ .class = try arena.dupe(ir.Regex.Range, &.{.{ .first = letter, .last = letter }}) });
+        }
+        try regexes.append(arena, .{ .concat = items });
+        try regexes.append(arena, .{ .complement = @intCast(regexes.items.len - 1) });
+    }
+    // word: 2 to 5, 6, and without 7; sign: 8 to 11, 12, and without 13.
+    try regexes.appendSlice(arena, &.{ .{ .intersection = &.{ 7, 13 } }, .{ .intersection = &.{ 7, 12 } } });
+    for ([_]Case{
+        .{ .regex = 7 },  .{ .regex = 7, .max = 60 },  .{ .regex = 14 },            .{ .regex = 14, .min = 9 },
+        .{ .regex = 15 }, .{ .regex = 15, .max = 50 }, .{ .regex = 14, .max = 20 },
+    }, 0..) |case, index| {
+        errdefer std.debug.print("case {d}\n", .{index});
+        const program = try programOf(vocabulary, regexes.items, case, .spec);
+        defer program.destroy();
+        for (0..8) |round| try expectSingles(arena, program, @intCast(tokens.items.len - 1), round % 4 == 3, random.int(u64));
+    }
+}
+
 test "an escape that a token begins is paid beside what has to follow" {
     var tokens: [0x7f - 0x20 + 3][]const u8 = undefined;
     const bytes = "\xc3\xa9" ++ comptime ascii: {

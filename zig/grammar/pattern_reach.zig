@@ -3,6 +3,7 @@
 const std = @import("std");
 const signs = @import("../vocabulary.zig").signs;
 const no_class = @import("alphabet.zig").no_class;
+const pattern_fatal = @import("pattern_fatal.zig");
 const Patterns = @import("patterns.zig").Patterns;
 
 const none: u32 = 0xffffffff;
@@ -19,6 +20,13 @@ pub const Reach = struct {
     accepts: bool,
     /// Characters that may have to follow such a text.
     shortest: u32,
+    /// Sets of classes: after a text that has every class of one, the pattern may not be alive after all.
+    fatal: [pattern_fatal.Sets.max]pattern_fatal.Set = undefined,
+    fatal_count: usize = 0,
+
+    pub fn fatalSets(self: *const Reach) []const pattern_fatal.Set {
+        return self.fatal[0..self.fatal_count];
+    }
 };
 
 /// The signs that characters of one class of a pattern's alphabet have.
@@ -72,6 +80,21 @@ pub fn classesOf(patterns: *Patterns, state: u32) Error![]const Class {
     return classes;
 }
 
+/// Whether characters of one sign beyond ASCII lead to several states.
+pub fn tellsApart(patterns: *Patterns, from: u32) Error!bool {
+    const classes = try classesOf(patterns, from);
+    for ([_]signs.Sign{ signs.latin, signs.beyond }) |sign| {
+        var only: ?u32 = null;
+        for (classes, 0..) |*class, index| {
+            if (!class.isSet(sign)) continue;
+            const next = try patterns.after(from, @intCast(index));
+            if (only != null and only != next) return true;
+            only = next;
+        }
+    }
+    return false;
+}
+
 /// The signs all of whose characters lead from one state to another, of those that stand for themselves in a JSON string.
 pub fn leading(patterns: *Patterns, from: u32, to: u32) Error!signs.Set {
     var some: signs.Set = .empty;
@@ -104,6 +127,48 @@ pub fn ofWide(patterns: *Patterns, start: u32, weights: *const [signs.count]u32)
     return if (reach.characters == none and isWide(&reach.kind)) reach else null;
 }
 
+/// The same with what the state can die of, if that takes several characters; null if it has none, or too much of that.
+pub fn ofMortal(patterns: *Patterns, start: u32) Error!?Reach {
+    const classes = try classesOf(patterns, start);
+    var kind: signs.Set = inside;
+    _ = try keepAlive(patterns, classes, start, &kind);
+    if (!isWide(&kind) or stateOf(patterns, classes, &kind, start, no_class, 0).lasts) return null;
+    if (classes.len > pattern_fatal.classes_max) return null;
+    const fatal = try pattern_fatal.of(patterns, start, touching(classes, &kind)) orelse return null;
+    for (fatal.slice()) |set| if (@popCount(set) == 1) {
+        kind = kind.differenceWith(classes[@ctz(set)]);
+    };
+    if (!isWide(&kind)) return null;
+    const states = &patterns.scratch.reaches.states;
+    states.clearRetainingCapacity();
+    for (patterns.scratch.fatal.states.items) |state| try states.append(patterns.gpa, .{ .id = state, .class = no_class, .from = 0, .rest = patterns.states.items[state].term, .lasts = false });
+    var reach = try describe(patterns, classes, kind, none);
+    const read = touching(classes, &kind);
+    for (fatal.slice()) |set| {
+        if (set & ~read != 0) continue;
+        var told: pattern_fatal.Set = 0;
+        for (classes, 0..) |*class, index| {
+            if (set >> @intCast(index) & 1 != 0 and class.intersectWith(kind).count() <= told_signs_max) told |= @as(pattern_fatal.Set, 1) << @intCast(index);
+        }
+        if (told == 0) return null;
+        reach.fatal[reach.fatal_count] = told;
+        reach.fatal_count += 1;
+    }
+    return if (reach.fatal_count > 0) reach else null;
+}
+
+/// To tell tokens with a class of more signs than these takes as long as it helps.
+const told_signs_max = 4;
+
+/// The classes that a kind has characters of.
+fn touching(classes: []const Class, kind: *const signs.Set) pattern_fatal.Set {
+    var set: pattern_fatal.Set = 0;
+    for (classes, 0..) |*class, index| {
+        if (touches(class, kind)) set |= @as(pattern_fatal.Set, 1) << @intCast(index);
+    }
+    return set;
+}
+
 /// For a state whose text has no bounds; see `Patterns.unbounded`. `weights`: how many tokens each sign matters to.
 pub fn of(patterns: *Patterns, start: u32, weights: *const [signs.count]u32) Error!Reach {
     const classes = try classesOf(patterns, start);
@@ -119,9 +184,14 @@ pub fn of(patterns: *Patterns, start: u32, weights: *const [signs.count]u32) Err
         const found = try spread(patterns, classes, weights, &kind, &steps);
         if (found != .narrower) break found.after;
     };
+    return describe(patterns, classes, kind, characters);
+}
+
+/// Of the states in the scratch.
+fn describe(patterns: *Patterns, classes: []const Class, kind: signs.Set, characters: u32) Error!Reach {
     var reach: Reach = .{ .kind = kind, .characters = characters, .exits = .empty, .accepts = true, .shortest = 0 };
     var read: signs.Set = .empty;
-    for (states.items) |known| {
+    for (patterns.scratch.reaches.states.items) |known| {
         const state = known.id;
         const rest = patterns.termAt(state, known.rest);
         reach.shortest = @max(reach.shortest, rest.shortest);

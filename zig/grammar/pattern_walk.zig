@@ -12,6 +12,7 @@ const json_string = vocabulary_room.json_string;
 const signs_room = vocabulary_room.signs;
 const pattern_bytes = @import("pattern_bytes.zig");
 const Place = pattern_bytes.Place;
+const pattern_fatal = @import("pattern_fatal.zig");
 const pattern_reach = @import("pattern_reach.zig");
 const Within = pattern_reach.Within;
 const Patterns = @import("patterns.zig").Patterns;
@@ -37,13 +38,18 @@ pub const Scratch = struct {
     frames: std.ArrayList(Frame) = .empty,
     /// Sets of tokens, one after the other: those that are read one by one, and two of a group.
     sets: std.ArrayList(u32) = .empty,
+    /// Two more: those that have all of a fatal set, and those that have one class of it.
+    doubts: std.ArrayList(u32) = .empty,
     reaches: pattern_reach.Scratch = .{},
+    fatal: pattern_fatal.Scratch = .{},
     places: pattern_bytes.Places = .{},
 
     pub fn deinit(self: *Scratch, gpa: std.mem.Allocator) void {
         self.frames.deinit(gpa);
         self.sets.deinit(gpa);
+        self.doubts.deinit(gpa);
         self.reaches.deinit(gpa);
+        self.fatal.deinit(gpa);
         self.places.deinit(gpa);
     }
 };
@@ -63,20 +69,38 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
     try patterns.scratch.sets.resize(patterns.gpa, 3 * count);
     const sets = patterns.scratch.sets.items;
     const single = sets[0..count];
+    const inside = sets[count..][0..count];
+    const rest = sets[2 * count ..][0..count];
     @memset(single, 0);
+    const whole = try patterns.unbounded(start);
+    var done: signs_room.Set = .empty;
+    if (try pattern_reach.ofMortal(patterns, whole)) |reach| {
+        try (Sought{ .first = reach.kind, .reach = &reach, .start = start }).find(patterns, vocabulary, single, inside, rest, sink);
+        if (words.countOf(single) <= vocabulary.count / doubted_share) {
+            done = reach.kind;
+        } else {
+            sink.restart();
+            @memset(single, 0);
+        }
+    }
+    if (done.eql(.empty)) if (try pattern_reach.ofWide(patterns, whole, signs.weights)) |reach| {
+        try (Sought{ .first = reach.kind, .reach = &reach, .start = start }).find(patterns, vocabulary, single, inside, rest, sink);
+        done = reach.kind;
+    };
     if (patterns.accepts(start)) {
         var tokens = words.iterate(signs.first['"']);
         while (tokens.next()) |token| try sink.close(token, 0);
     }
-    const classes = try pattern_reach.classesOf(patterns, start);
     if (patterns.of(start).escapes) try walkBehind(patterns, vocabulary, start, '\\', sink);
-    var done: signs_room.Set = .empty;
-    var live: signs_room.Set = .empty;
-    if (try pattern_reach.ofWide(patterns, try patterns.unbounded(start), signs.weights)) |reach| {
-        const sought: Sought = .{ .first = reach.kind, .reach = &reach, .start = start };
-        try sought.find(patterns, vocabulary, single, sets[count..][0..count], sets[2 * count ..][0..count], sink);
-        done = reach.kind;
+    // Tokens that begin beyond ASCII are walked to where such characters are told apart, or few characters may follow them.
+    var walks_beyond = false;
+    if (!done.isSet(signs_room.latin) and !done.isSet(signs_room.beyond) and try pattern_reach.tellsApart(patterns, start)) {
+        walks_beyond = true;
+        done.set(signs_room.latin);
+        done.set(signs_room.beyond);
     }
+    const classes = try pattern_reach.classesOf(patterns, start);
+    var live: signs_room.Set = .empty;
     for (0..classes.len) |index| {
         const next = try patterns.after(start, @intCast(index));
         if (next == Patterns.dead) continue;
@@ -92,14 +116,15 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
         if (reach.kind.count() < kind_min) {
             var begins = first.iterator(.{});
             while (begins.next()) |sign| {
-                if (sign < 0x80) try walkBehind(patterns, vocabulary, start, @intCast(sign), sink) else orSet(single, signs.first[sign]);
+                if (sign < 0x80) try walkBehind(patterns, vocabulary, start, @intCast(sign), sink) else walks_beyond = true;
             }
             continue;
         }
-        const sought: Sought = .{ .first = first, .reach = &reach, .start = start };
-        try sought.find(patterns, vocabulary, single, sets[count..][0..count], sets[2 * count ..][0..count], sink);
+        try (Sought{ .first = first, .reach = &reach, .start = start }).find(patterns, vocabulary, single, inside, rest, sink);
     }
-    for ([_]signs_room.Sign{ signs_room.space, signs_room.broken }) |sign| if (live.isSet(sign)) orSet(single, signs.first[sign]);
+    if (walks_beyond) {
+        try walkBeyond(patterns, vocabulary, start, sink);
+    } else for ([_]signs_room.Sign{ signs_room.space, signs_room.broken }) |sign| if (live.isSet(sign)) orSet(single, signs.first[sign]);
     if (words.countOf(single) <= vocabulary.count / single_share) {
         var tokens = words.iterate(single);
         while (tokens.next()) |token| try readToken(patterns, vocabulary, start, token, sink);
@@ -110,6 +135,9 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
     const trie = &vocabulary.trie;
     try walk(patterns, vocabulary, start, trie, 0, @intCast(trie.nodes.len), vocabulary_room.string_tables.short_bytes, sink);
 }
+
+/// One token in so many may have all that is fatal.
+const doubted_share = 16;
 
 /// One token in so many may be read by itself.
 const single_share = 8;
@@ -134,6 +162,7 @@ const Sought = struct {
         for (signs.later, 0..) |set, sign| {
             if (set.len > 0 and signs_room.isInside(@intCast(sign)) and !reach.kind.isSet(sign)) words.without(inside, set);
         }
+        if (reach.fatal_count > 0) try self.doubt(patterns, signs, single, inside);
         words.without(rest, inside);
         words.without(rest, signs.closing);
         // What leaves the kind of characters where the pattern goes on.
@@ -156,11 +185,36 @@ const Sought = struct {
             if (item.characters < needed or !self.first.isSet(item.first)) continue;
             const fits = item.characters - 1 <= reach.characters and item.later.subsetOf(reach.kind);
             if (fits and !reach.exits.isSet('"')) continue;
-            if (fits and reach.accepts and !counted) {
+            if (fits and reach.accepts and !counted and reach.fatal_count == 0) {
                 try sink.close(item.token, item.characters);
             } else if (fits or item.characters - 1 > reach.characters or !item.later.intersectWith(reach.exits).eql(.empty)) {
                 try readToken(patterns, vocabulary, self.start, item.token, sink);
             }
+        }
+    }
+
+    /// Takes tokens that have all of some fatal set out of `inside`; they are read one by one.
+    fn doubt(self: *const Sought, patterns: *Patterns, signs: *const signs_room.Signs, single: []u32, inside: []u32) Error!void {
+        const classes = try pattern_reach.classesOf(patterns, self.start);
+        const count = inside.len;
+        try patterns.scratch.doubts.resize(patterns.gpa, 2 * count);
+        const doubted = patterns.scratch.doubts.items[0..count];
+        const having = patterns.scratch.doubts.items[count..];
+        for (self.reach.fatalSets()) |set| {
+            @memcpy(doubted, inside);
+            var left = set;
+            while (left != 0) : (left &= left - 1) {
+                @memset(having, 0);
+                const own = classes[@ctz(left)].intersectWith(self.reach.kind);
+                var each = own.iterator(.{});
+                while (each.next()) |sign| {
+                    orSet(having, signs.first[sign]);
+                    orSet(having, signs.later[sign]);
+                }
+                words.andInto(doubted, having);
+            }
+            words.orInto(single, doubted);
+            words.without(inside, doubted);
         }
     }
 };
@@ -185,6 +239,15 @@ fn walkBehind(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, by
     const node = trie.first[byte];
     if (node == none) return;
     try walk(patterns, vocabulary, start, trie, node, trie.nodes[node].next, vocabulary_room.string_tables.short_bytes, sink);
+}
+
+/// Tokens that begin with a character beyond ASCII.
+fn walkBeyond(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, sink: anytype) Error!void {
+    const trie = &vocabulary.trie;
+    const node = for (trie.first[0x80..]) |node| {
+        if (node != none) break node;
+    } else return;
+    try walk(patterns, vocabulary, start, trie, node, @intCast(trie.nodes.len), vocabulary_room.string_tables.short_bytes, sink);
 }
 
 fn readToken(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, token: u32, sink: anytype) Error!void {
