@@ -597,7 +597,7 @@ fn compare(feature: Feature) !void {
     }
     // The grammars are not all trivial.
     try std.testing.expect(compared > rounds * 200);
-    try std.testing.expect(states > 500);
+    try std.testing.expect(states > 250);
     try std.testing.expect(refused < rounds * 3 / 4);
 }
 
