@@ -3,7 +3,6 @@
 //! f32, f64 and pointers cross; memory behind a pointer is borrowed for the call. A call returns a `Status` or a count; `errorText` tells
 //! why the calling thread's last one failed.
 const std = @import("std");
-const builtin = @import("builtin");
 const doctor = @import("doctor.zig");
 const engine = @import("engine.zig");
 const grammar = @import("grammar.zig");

@@ -1,5 +1,4 @@
 //! What has to come next, where a grammar leaves one way on: its bytes, and the tokens that they would usually be written with.
-const std = @import("std");
 const ir = @import("ir.zig");
 const first_room = @import("first.zig");
 const graph_room = @import("graph.zig");

@@ -4,7 +4,6 @@ const vocabulary_room = @import("../vocabulary.zig");
 const Trie = vocabulary_room.Trie;
 const Leads = vocabulary_room.Leads;
 const Lead = vocabulary_room.Lead;
-const json_string = vocabulary_room.json_string;
 const graph_room = @import("graph.zig");
 const Graph = graph_room.Graph;
 const StateId = graph_room.StateId;

@@ -9,7 +9,6 @@ const Node = graph_room.Node;
 const StateId = graph_room.StateId;
 const Transition = graph_room.Transition;
 const Program = @import("program.zig").Program;
-const Stepper = @import("step.zig").Stepper;
 const Tracks = @import("unique.zig").Tracks;
 const json_string = @import("../vocabulary.zig").json_string;
 const mask_room = @import("mask.zig");

@@ -4,13 +4,10 @@ const Allocator = std.mem.Allocator;
 const ir = @import("ir.zig");
 const Oracle = @import("oracle.zig").Oracle;
 const none = ir.none;
-const begins = Oracle.begins;
 const inBounds = Oracle.inBounds;
-const after = Oracle.after;
 const bit = Oracle.bit;
 const Found = Oracle.Found;
 const ReadKey = Oracle.ReadKey;
-const with = Oracle.with;
 const contains = Oracle.contains;
 
 /// Counters of an array or object, as they are.

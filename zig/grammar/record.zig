@@ -4,9 +4,6 @@ const Allocator = std.mem.Allocator;
 const stdx = @import("../stdx.zig");
 const words = stdx.words;
 const ir = @import("ir.zig");
-const graph_room = @import("graph.zig");
-const Graph = graph_room.Graph;
-const program_room = @import("program.zig");
 const spelling = @import("spelling.zig");
 
 const none = ir.none;

@@ -17,7 +17,6 @@ const Place = fresh_room.Place;
 const graph_room = @import("graph.zig");
 const Graph = graph_room.Graph;
 const Node = graph_room.Node;
-const number_room = @import("number.zig");
 const program_room = @import("program.zig");
 const Counts = @import("counts.zig").Counts;
 const Seen = @import("seen.zig").Seen;

@@ -1,5 +1,4 @@
 //! Which strings of a trie a state can read: down the trie in depth-first order, a whole subtree skipped where a byte is refused.
-const std = @import("std");
 const vocabulary_room = @import("../vocabulary.zig");
 const Trie = vocabulary_room.Trie;
 const graph_room = @import("graph.zig");

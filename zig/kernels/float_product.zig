@@ -1,6 +1,5 @@
 //! Products of f32, f16 and bf16 weights, as in the file, and f32 activations. Lane l of two accumulators, used in turn, sums the
 //! columns l, l + 2 lanes, … and l + lanes, …; the accumulators are added and halved until one number is left.
-const std = @import("std");
 const lanes = @import("lanes.zig");
 const formats = @import("format.zig");
 const activation = @import("activation.zig");

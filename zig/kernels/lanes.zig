@@ -12,7 +12,6 @@ pub const lanes = if (vnni) 16 else 8;
 pub const F = @Vector(lanes, f32);
 pub const I = @Vector(lanes, i32);
 pub const W = @Vector(lanes, u32);
-const Bytes = @Vector(lanes * 4, u8);
 const SignedBytes = @Vector(lanes * 4, i8);
 const Shorts = @Vector(lanes * 2, i16);
 

@@ -2,7 +2,6 @@
 const std = @import("std");
 const kernels = @import("../kernels.zig");
 const reference = @import("reference.zig");
-const Kernels = kernels.Kernels;
 const Level = kernels.Level;
 
 const sizes = [_]usize{ 1, 2, 7, 8, 15, 16, 17, 31, 33, 64, 77, 100 };

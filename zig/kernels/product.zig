@@ -1,7 +1,6 @@
 //! Products of repacked weights and 8-bit activations. One unit of 32 columns adds to an output element, in this order:
 //!     fma(sum of byte products, weight scale * activation scale); with minimums fma(minimum, activation scale * activation sum)
 //! and units follow each other from the first to the last column, whatever the shape of the call: results do not depend on it.
-const std = @import("std");
 const lanes = @import("lanes.zig");
 const blocks = @import("blocks.zig");
 const formats = @import("format.zig");

@@ -4,7 +4,6 @@
 //!     attention (rows, heads × value_length)    hidden  (rows, feed_forward)    product (rows, embedding)
 //! and fuses in each operation what needs no meeting of threads or dispatch of its own. Graphs are generic over it (`anytype`):
 //! the CPU runs a graph on every thread at once, a GPU backend runs it once to encode its commands.
-const std = @import("std");
 const kernels = @import("../kernels.zig");
 const Sequence = @import("cache.zig").Sequence;
 const Pool = @import("pool.zig").Pool;

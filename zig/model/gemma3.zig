@@ -1,6 +1,5 @@
 //! Gemma 3: RMS norm before and after attention and before and after a GeGLU feed-forward layer, norms on query and key heads, layers that
 //! see a sliding window and rotate with a base of their own between layers that see everything.
-const std = @import("std");
 const kernels = @import("../kernels.zig");
 const backend = @import("backend.zig");
 const weights = @import("weights.zig");

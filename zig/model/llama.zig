@@ -1,5 +1,4 @@
 //! Llama and what shares its graph (Mistral, SmolLM): RMS norm before attention and before a SwiGLU feed-forward layer.
-const std = @import("std");
 const kernels = @import("../kernels.zig");
 const backend = @import("backend.zig");
 const weights = @import("weights.zig");
