@@ -232,7 +232,8 @@ pub const Graph = struct {
 
     /// Begins anew for another program, keeping the memory.
     pub fn reset(self: *Graph, program: *const Program) error{OutOfMemory}!void {
-        const patterns: Patterns = try .create(self.gpa, program.patterns);
+        var patterns: Patterns = try .create(self.gpa, program.patterns);
+        patterns.scratch = self.patterns.takeScratch();
         self.patterns.deinit();
         self.patterns = patterns;
         self.program = program;

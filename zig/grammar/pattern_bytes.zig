@@ -21,6 +21,9 @@ const reserved = 3;
 /// Places are forgotten where there are more: two mebibytes of rows.
 const places_max = if (builtin.is_test) 16 else 1 << 12;
 
+/// Of so many the memory is kept for another pattern.
+const places_spare = 512;
+
 const Known = struct {
     state: u32,
     at: json_string.State,
@@ -50,6 +53,21 @@ pub const Places = struct {
         self.map.deinit(gpa);
     }
 
+    /// Forgets all places, and gives their memory back where it is much.
+    pub fn clear(self: *Places, gpa: std.mem.Allocator) void {
+        if (self.rows.capacity > places_spare) {
+            self.deinit(gpa);
+            self.* = .{};
+        } else self.forget();
+    }
+
+    fn forget(self: *Places) void {
+        self.known.clearRetainingCapacity();
+        self.rows.clearRetainingCapacity();
+        self.map.clearRetainingCapacity();
+        self.round += 1;
+    }
+
     pub fn bytes(self: *const Places) usize {
         return self.known.capacity * @sizeOf(Known) + self.rows.capacity * @sizeOf([256]Place);
     }
@@ -57,12 +75,7 @@ pub const Places = struct {
     pub fn of(self: *Places, gpa: std.mem.Allocator, state: u32, at: json_string.State) Error!Place {
         const key = @as(u64, state) << 32 | @as(u32, @bitCast(at));
         if (self.map.get(key)) |place| return place;
-        if (self.known.items.len == places_max) {
-            self.known.clearRetainingCapacity();
-            self.rows.clearRetainingCapacity();
-            self.map.clearRetainingCapacity();
-            self.round += 1;
-        }
+        if (self.known.items.len == places_max) self.forget();
         const place: Place = @intCast(self.known.items.len + reserved);
         try self.map.ensureUnusedCapacity(gpa, 1);
         try self.known.append(gpa, .{ .state = state, .at = at, .live = @splat(~@as(u64, 0)), .end = null });

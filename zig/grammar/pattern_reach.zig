@@ -45,6 +45,11 @@ pub const Scratch = struct {
     /// The pattern that they are of.
     pattern: u32 = 0xffffffff,
 
+    pub fn clear(self: *Scratch) void {
+        self.pattern = none;
+        self.reached.clearRetainingCapacity();
+    }
+
     pub fn deinit(self: *Scratch, gpa: std.mem.Allocator) void {
         self.states.deinit(gpa);
         self.classes.deinit(gpa);

@@ -44,6 +44,12 @@ pub const Scratch = struct {
     fatal: pattern_fatal.Scratch = .{},
     places: pattern_bytes.Places = .{},
 
+    /// Forgets what it knows of states.
+    pub fn clear(self: *Scratch, gpa: std.mem.Allocator) void {
+        self.reaches.clear();
+        self.places.clear(gpa);
+    }
+
     pub fn deinit(self: *Scratch, gpa: std.mem.Allocator) void {
         self.frames.deinit(gpa);
         self.sets.deinit(gpa);

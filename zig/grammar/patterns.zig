@@ -88,6 +88,13 @@ pub const Patterns = struct {
         self.table.deinit(self.gpa);
     }
 
+    /// What this one worked with, for another one to use.
+    pub fn takeScratch(self: *Patterns) Scratch {
+        self.scratch.clear(self.gpa);
+        defer self.scratch = .{};
+        return self.scratch;
+    }
+
     pub fn bytes(self: *const Patterns) usize {
         var total = self.states.items.len * @sizeOf(State) + self.rows.items.len * 4 + self.table.bytes() + self.scratch.places.bytes();
         for (self.terms) |*own| if (own.*) |*terms| {
