@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { accepts, lower } from "../../../tests/lowered.ts";
+import { accepts, lower } from "../../../tests/fixtures/lowered.ts";
 import type { Refusal } from "./schema.ts";
 
 describe("accepts exactly what the schema says", () => {

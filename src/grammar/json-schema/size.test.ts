@@ -1,6 +1,6 @@
 /** What would multiply, and stays small. */
 import { expect, test } from "bun:test";
-import { accepts, lower } from "../../../tests/lowered.ts";
+import { accepts, lower } from "../../../tests/fixtures/lowered.ts";
 
 test("equal sets of conjuncts are one value, so a recursive schema stays small", () => {
   const tree = { type: "object", properties: { l: { $ref: "#/$defs/t" }, r: { $ref: "#/$defs/t" } } };
