@@ -16,6 +16,7 @@ const pattern_fatal = @import("pattern_fatal.zig");
 const pattern_reach = @import("pattern_reach.zig");
 const Within = pattern_reach.Within;
 const Patterns = @import("patterns.zig").Patterns;
+const SignSets = @import("sign_sets.zig").SignSets;
 
 const none: u32 = 0xffffffff;
 const Error = error{OutOfMemory};
@@ -43,6 +44,7 @@ pub const Scratch = struct {
     reaches: pattern_reach.Scratch = .{},
     fatal: pattern_fatal.Scratch = .{},
     places: pattern_bytes.Places = .{},
+    signs: SignSets = .{},
 
     /// Forgets what it knows of states.
     pub fn clear(self: *Scratch, gpa: std.mem.Allocator) void {
@@ -57,6 +59,7 @@ pub const Scratch = struct {
         self.reaches.deinit(gpa);
         self.fatal.deinit(gpa);
         self.places.deinit(gpa);
+        self.signs.deinit(gpa);
     }
 };
 
@@ -162,12 +165,10 @@ const Sought = struct {
     fn find(self: *const Sought, patterns: *Patterns, vocabulary: *const Vocabulary, single: []u32, inside: []u32, rest: []u32, sink: anytype) Error!void {
         const signs = &vocabulary.signs;
         const reach = self.reach;
-        begin(signs, self.first, rest);
+        const known = &patterns.scratch.signs;
+        @memcpy(rest, try known.beginning(patterns.gpa, signs, self.first));
         @memcpy(inside, rest);
-        words.without(inside, signs.outside);
-        for (signs.later, 0..) |set, sign| {
-            if (set.len > 0 and signs_room.isInside(@intCast(sign)) and !reach.kind.isSet(sign)) words.without(inside, set);
-        }
+        words.andInto(inside, try known.continuing(patterns.gpa, signs, reach.kind));
         if (reach.fatal_count > 0) try self.doubt(patterns, signs, single, inside);
         words.without(rest, inside);
         words.without(rest, signs.closing);
@@ -224,16 +225,6 @@ const Sought = struct {
         }
     }
 };
-
-/// Tokens that begin with some characters.
-fn begin(signs: *const signs_room.Signs, first: signs_room.Set, out: []u32) void {
-    const most = first.count() > signs_room.count / 2;
-    if (most) @memcpy(out, signs.begun) else @memset(out, 0);
-    for (signs.first, 0..) |set, sign| {
-        if (set.len == 0 or !signs_room.isInside(@intCast(sign)) or first.isSet(sign) == most) continue;
-        if (most) words.without(out, set) else words.orInto(out, set);
-    }
-}
 
 fn orSet(target: []u32, set: []const u32) void {
     if (set.len > 0) words.orInto(target, set);

@@ -406,7 +406,9 @@ pub const Terms = struct {
     fn sortFrom(self: *Terms, mark: usize) Error!void {
         const items = self.scratch.items[mark..];
         try self.spend(items.len);
-        std.mem.sortUnstable(u32, items, {}, std.sort.asc(u32));
+        // Most lists are short, and what sorts long ones well begins with a kilobyte of its own.
+        const isShort = items.len <= 16;
+        if (isShort) std.sort.insertion(u32, items, {}, std.sort.asc(u32)) else std.mem.sortUnstable(u32, items, {}, std.sort.asc(u32));
         var kept: usize = 0;
         for (items) |item| {
             if (kept > 0 and items[kept - 1] == item) continue;
