@@ -29,7 +29,7 @@ test.each([
 test("ajv is not asked about numbers that are no doubles", () => {
   const judge = documentJudge('{"properties":{"n":{"multipleOf":7},"s":{"maxLength":1}}}');
   const told = (text: string) => excuse(judge?.(JSON.parse(text)) ?? [], text);
-  expect(told('{"n":9007199254740993}')).toBe("ajv reads numbers as doubles");
+  for (const text of ['{"n":9007199254740993}', '{"n":7e999}']) expect(told(text)).toBe("ajv reads numbers as doubles");
   // It is right about these.
   for (const text of ['{"n":8}', '{"n":8,"s":"9007199254740993"}', '{"n":9007199254740993,"s":"ab"}']) {
     expect([text, told(text)]).toEqual([text, undefined]);

@@ -45,7 +45,8 @@ export function excuse(complaints: readonly Complaint[], documentText: string): 
 }
 
 function isDouble(text: string): boolean {
-  return compareNumbers(text, String(Number(text))) === 0;
+  const read = Number(text);
+  return Number.isFinite(read) && compareNumbers(text, String(read)) === 0;
 }
 
 function hasNumber(value: unknown): boolean {
@@ -96,7 +97,8 @@ function corrected<T extends Ajv | Ajv2019 | Ajv2020>(ajv: T): T {
     keyword: "multipleOf",
     type: "number",
     schemaType: "number",
-    validate: (step: number, value: number) => isMultiple(String(value), String(step)),
+    // What is beyond all doubles is read as infinite.
+    validate: (step: number, value: number) => Number.isFinite(value) && isMultiple(String(value), String(step)),
   });
   return ajv;
 }
