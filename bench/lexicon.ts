@@ -2,7 +2,6 @@
  * Answers held to the words of a large list: what compiling it costs, what masks cost along sequences of its words as a tokenizer writes
  * them and along walks through the masks at random, and whether each walk ends in a sequence of words.
  */
-import { readFileSync } from "node:fs";
 import { defineCommand } from "citty";
 import {
   type Compiled,
@@ -15,8 +14,8 @@ import {
 import { oneOf, type Random, randomFrom } from "../tests/fixtures/random.ts";
 import { wholeNumber } from "./arguments.ts";
 import { moment, since } from "./clock.ts";
-import { must, openTokenizer } from "./samples.ts";
-import { distribution, rounded } from "./statistics.ts";
+import { must, openTokenizer, readText } from "./samples.ts";
+import { distribution, leastOfEach, rounded } from "./statistics.ts";
 
 export const lexicon = defineCommand({
   meta: { name: "lexicon", description: "Measure answers that are held to the words of a large list" },
@@ -57,8 +56,10 @@ export const lexicon = defineCommand({
       const start = moment();
       using grammar = upToFirstMask(vocabulary, source);
       compileUs = Math.min(compileUs, since(start));
-      const times = sequences.flatMap((tokens) => follow(grammar, tokens));
-      maskUs = maskUs?.map((us, index) => Math.min(us, times[index] ?? us)) ?? times;
+      maskUs = leastOfEach(
+        maskUs,
+        sequences.flatMap((tokens) => follow(grammar, tokens)),
+      );
     }
     using grammar = upToFirstMask(vocabulary, source);
     const reader = lexiconReader(source);
@@ -92,9 +93,7 @@ function upToFirstMask(vocabulary: Vocabulary, source: ConstraintSource): Compil
 
 /** The first different words of a text. */
 function wordsOf(path: string, count: number): readonly string[] {
-  const bytes = readFileSync(path);
-  const text = new TextDecoder().decode(path.endsWith(".gz") ? Bun.gunzipSync(bytes) : bytes);
-  const words = [...new Set(text.match(/[\p{L}\p{M}]+/gu))].slice(0, count);
+  const words = [...new Set(readText(path).match(/[\p{L}\p{M}]+/gu))].slice(0, count);
   if (words.length < count) throw new Error(`${path} has ${words.length} different words only`);
   return words;
 }

@@ -9,6 +9,7 @@ import { jsonStyle, schemaOptions } from "../src/grammar/policy.ts";
 import type { Tokenizer } from "../src/tokenizer/tokenizer.ts";
 import { moment, since } from "./clock.ts";
 import { must } from "./samples.ts";
+import { leastOfEach } from "./statistics.ts";
 
 export type Setting = {
   readonly tokenizer: Tokenizer;
@@ -32,13 +33,12 @@ export type Run =
 export function runSchema(schema: string, instances: readonly Uint32Array[], setting: Setting): Run {
   const first = runOnce(schema, instances, setting);
   if ("refusal" in first) return first;
-  let { compileUs } = first;
-  const maskUs = [...first.maskUs];
+  let { compileUs, maskUs } = first;
   for (let round = 1; round < setting.repeat; round++) {
     const again = runOnce(schema, instances, { ...setting, verify: 0 });
     if ("refusal" in again) return again;
     compileUs = Math.min(compileUs, again.compileUs);
-    for (const [i, time] of again.maskUs.entries()) maskUs[i] = Math.min(maskUs[i] ?? time, time);
+    maskUs = leastOfEach(maskUs, again.maskUs);
   }
   return { ...first, compileUs, maskUs };
 }

@@ -13,12 +13,18 @@ export type Instance = { readonly text: string; readonly valid: boolean };
 
 /** MaskBench's data: one `{"id","schema","tests":[{"valid","data"}]}` a line, gzipped or not. Every `every`-th of them. */
 export function readSamples(path: string, every: number): readonly Sample[] {
-  if (!existsSync(path)) throw new Error(`there is no file ${path}`);
   if (!Number.isInteger(every) || every < 1) throw new Error("--every takes a whole number from 1 on");
-  const bytes = readFileSync(path);
-  const text = new TextDecoder().decode(path.endsWith(".gz") ? Bun.gunzipSync(bytes) : bytes);
-  const lines = text.split("\n").filter((line, index) => line !== "" && index % every === 0);
+  const lines = readText(path)
+    .split("\n")
+    .filter((line, index) => line !== "" && index % every === 0);
   return lines.map(readSample);
+}
+
+/** A text file, gzipped or not. */
+export function readText(path: string): string {
+  if (!existsSync(path)) throw new Error(`there is no file ${path}`);
+  const bytes = readFileSync(path);
+  return new TextDecoder().decode(path.endsWith(".gz") ? Bun.gunzipSync(bytes) : bytes);
 }
 
 /** The end of an instance is judged by `acceptsEnd`, not by a token, so none is declared. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { median, quantile, rounded } from "./statistics.ts";
+import { leastOfEach, median, quantile, rounded } from "./statistics.ts";
 
 test("quantiles are numbers of the list", () => {
   const numbers = [5, 1, 4, 2, 3];
@@ -8,4 +8,9 @@ test("quantiles are numbers of the list", () => {
   expect(median([2])).toBe(2);
   expect(median([])).toBeNaN();
   expect(rounded(0.0123456)).toBe(0.01235);
+});
+
+test("the least of two runs is that of each time", () => {
+  expect(leastOfEach(undefined, [2, 1])).toEqual([2, 1]);
+  expect(leastOfEach([1, 3, 2], [2, 1, 2])).toEqual([1, 1, 2]);
 });

@@ -13,6 +13,11 @@ export function rounded(number: number): number {
   return Number(number.toPrecision(4));
 }
 
+/** Of two runs over the same, the lesser of each time, as machines preempt; the second alone where there was no first. */
+export function leastOfEach(first: readonly number[] | undefined, second: readonly number[]): readonly number[] {
+  return first?.map((time, index) => Math.min(time, second[index] ?? time)) ?? second;
+}
+
 /** What a report says of times in microseconds. */
 export function distribution(microseconds: readonly number[]) {
   const average = microseconds.reduce((sum, value) => sum + value, 0) / microseconds.length;

@@ -15,7 +15,7 @@ import { wholeNumber } from "./arguments.ts";
 import { moment, since } from "./clock.ts";
 import { follow } from "./mask-run.ts";
 import { must, openTokenizer, readSamples, type Sample } from "./samples.ts";
-import { distribution, median, rounded } from "./statistics.ts";
+import { distribution, leastOfEach, median, rounded } from "./statistics.ts";
 
 export const tools = defineCommand({
   meta: { name: "tools", description: "Measure three tools against one, and a request with very many" },
@@ -149,7 +149,7 @@ function leastMasks(offered: readonly Tool[], tokens: Uint32Array, setting: Sett
     using matcher = must(createMatcher(setting.vocabulary, grammar, setting.context.tokenizer.stopTokens));
     const maskUs: number[] = [];
     if (follow(matcher, tokens, maskUs) < tokens.length) return undefined;
-    least = least?.map((us, index) => Math.min(us, maskUs[index] ?? us)) ?? maskUs;
+    least = leastOfEach(least, maskUs);
   }
   return least;
 }

