@@ -712,40 +712,100 @@ pub const Terms = struct {
             for (0..classes) |by| if (self.inSet(simple.set, by)) {
                 self.row_scratch.items[mark + by] = next;
             };
-        } else switch (term.kind) {
-            .nothing, .empty, .class => {},
-            .complement => for (0..classes) |by| {
-                self.row_scratch.items[mark + by] = try self.complement(try self.partAfter(term.a, by));
-            },
-            .repeat => {
-                const rest = try self.repeat(term.a, term.b -| 1, if (term.c == none) none else term.c - 1);
-                for (0..classes) |by| self.row_scratch.items[mark + by] = try self.concatEach(try self.partAfter(term.a, by), rest);
-            },
-            .concat => for (0..classes) |by| {
-                const first = try self.concatEach(try self.partAfter(term.a, by), term.b);
-                self.row_scratch.items[mark + by] = if (self.terms.items[term.a].nullable)
-                    try self.join(.@"union", &.{ first, try self.partAfter(term.b, by) })
-                else
-                    first;
-            },
-            .@"union", .intersection => for (0..classes) |by| {
-                try self.spend(term.b / 8);
-                const start = self.scratch.items.len;
-                const dead = for (0..term.b) |index| {
-                    const part = try self.partAfter(self.lists.items[term.a + index], by);
-                    if (part == nothing) {
-                        if (term.kind == .intersection) break true;
-                    } else try self.scratch.append(self.gpa, part);
-                } else false;
-                if (dead) {
-                    self.scratch.shrinkRetainingCapacity(start);
-                    continue;
-                }
-                self.row_scratch.items[mark + by] = if (term.kind == .@"union") try self.unionOf(start) else try self.intersectionOf(start);
-            },
+        } else if (term.kind != .nothing and term.kind != .empty) {
+            var alike: Alike = .{};
+            for (0..classes) |by| {
+                const same = alike.find(self, &term, by);
+                self.row_scratch.items[mark + by] = if (same) |other| self.row_scratch.items[mark + other] else try self.partsAfter(&term, by);
+            }
         }
         self.terms.items[id].row = @intCast(self.rows.items.len);
         try self.rows.appendSlice(self.gpa, self.row_scratch.items[mark..]);
+    }
+
+    /// The derivative by a class, of those of the parts.
+    fn partsAfter(self: *Terms, term: *const Term, by: usize) Error!u32 {
+        switch (term.kind) {
+            .nothing, .empty, .class => return nothing,
+            .complement => return self.complement(try self.partAfter(term.a, by)),
+            .repeat => {
+                const rest = try self.repeat(term.a, term.b -| 1, if (term.c == none) none else term.c - 1);
+                return self.concatEach(try self.partAfter(term.a, by), rest);
+            },
+            .concat => {
+                const first = try self.concatEach(try self.partAfter(term.a, by), term.b);
+                return if (self.terms.items[term.a].nullable) self.join(.@"union", &.{ first, try self.partAfter(term.b, by) }) else first;
+            },
+            .@"union", .intersection => {
+                try self.spend(term.b / 8);
+                const start = self.scratch.items.len;
+                for (0..term.b) |index| {
+                    const part = try self.partAfter(self.lists.items[term.a + index], by);
+                    if (part == nothing) {
+                        if (term.kind == .@"union") continue;
+                        self.scratch.shrinkRetainingCapacity(start);
+                        return nothing;
+                    }
+                    try self.scratch.append(self.gpa, part);
+                }
+                return if (term.kind == .@"union") self.unionOf(start) else self.intersectionOf(start);
+            },
+        }
+    }
+
+    /// Of the classes gone through, some after which different things are left of a term's parts. Most classes are like one of them, and to
+    /// join the parts takes longest.
+    const Alike = struct {
+        classes: [count_max]usize = undefined,
+        hashes: [count_max]u64 = undefined,
+        count: usize = 0,
+
+        const count_max = 16;
+
+        /// A class after which the same is left of all parts; without one, this one may be found next time.
+        fn find(self: *Alike, terms: *const Terms, term: *const Term, by: usize) ?usize {
+            const parts = terms.partCount(term);
+            var hash: u64 = 0;
+            for (0..parts) |index| hash = (std.math.rotl(u64, hash, 5) ^ terms.traceOf(terms.partAt(term, index), by)) *% 0x9e3779b97f4a7c15;
+            for (self.classes[0..self.count], self.hashes[0..self.count]) |other, known| {
+                if (known != hash) continue;
+                for (0..parts) |index| {
+                    const part = terms.partAt(term, index);
+                    if (terms.traceOf(part, by) != terms.traceOf(part, other)) break;
+                } else return other;
+            }
+            if (self.count < count_max) {
+                self.classes[self.count] = by;
+                self.hashes[self.count] = hash;
+                self.count += 1;
+            }
+            return null;
+        }
+    };
+
+    /// The parts whose derivatives that of a term is made from.
+    fn partCount(self: *const Terms, term: *const Term) usize {
+        return switch (term.kind) {
+            .nothing, .empty, .class => 0,
+            .complement, .repeat => 1,
+            .concat => if (self.terms.items[term.a].nullable) 2 else 1,
+            .@"union", .intersection => term.b,
+        };
+    }
+
+    fn partAt(self: *const Terms, term: *const Term, index: usize) u32 {
+        return switch (term.kind) {
+            .@"union", .intersection => self.lists.items[term.a + index],
+            else => if (index == 0) term.a else term.b,
+        };
+    }
+
+    /// Two classes that leave the same of a part leave the same trace.
+    fn traceOf(self: *const Terms, part: u32, by: usize) u32 {
+        const row = self.terms.items[part].row;
+        if (row != none) return self.rows.items[row + by];
+        const simple = self.simpleOf(part) orelse return nothing;
+        return @intFromBool(self.inSet(simple.set, by));
     }
 
     fn partAfter(self: *Terms, part: u32, by: usize) Error!u32 {
