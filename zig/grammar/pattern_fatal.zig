@@ -38,6 +38,9 @@ pub const Sets = struct {
     }
 };
 
+/// (classes) how many characters of each class are looked at, in whatever unit.
+pub const Sizes = [classes_max]u32;
+
 pub const Scratch = struct {
     /// Found from the first one on, by what leads to them.
     states: std.ArrayList(u32) = .empty,
@@ -59,10 +62,12 @@ pub const Scratch = struct {
 const states_max = 128;
 const steps_max = 50_000;
 
-/// Of texts of these classes, from a state on; null where there are too many. Leaves all states that they lead to in the scratch.
-pub fn of(patterns: *Patterns, start: u32, classes: Set) Error!?*const Sets {
+/// Of texts of the classes that have a size, from a state on; null where there are too many. States that live on few of them count as
+/// death. Leaves all others that such texts lead to in the scratch.
+pub fn of(patterns: *Patterns, start: u32, sizes: *const Sizes) Error!?*const Sets {
     const scratch = &patterns.scratch.fatal;
-    if (!try explore(patterns, start, classes)) return null;
+    if (!try explore(patterns, start, sizes)) return null;
+    const classes = setOf(sizes);
     const class_count = patterns.of(start).alphabet.class_count;
     scratch.sets.clearRetainingCapacity();
     try scratch.sets.appendNTimes(patterns.gpa, .{}, scratch.states.items.len);
@@ -92,8 +97,14 @@ pub fn of(patterns: *Patterns, start: u32, classes: Set) Error!?*const Sets {
     return &sets[0];
 }
 
+fn setOf(sizes: *const Sizes) Set {
+    var set: Set = 0;
+    for (sizes, 0..) |size, class| set |= @as(Set, @intFromBool(size > 0)) << @intCast(class);
+    return set;
+}
+
 /// Finds all states that texts of these classes lead to; false if there are too many.
-fn explore(patterns: *Patterns, start: u32, classes: Set) Error!bool {
+fn explore(patterns: *Patterns, start: u32, sizes: *const Sizes) Error!bool {
     const scratch = &patterns.scratch.fatal;
     const class_count = patterns.of(start).alphabet.class_count;
     scratch.states.clearRetainingCapacity();
@@ -103,21 +114,39 @@ fn explore(patterns: *Patterns, start: u32, classes: Set) Error!bool {
     try scratch.indices.put(patterns.gpa, start, 0);
     var at: usize = 0;
     while (at < scratch.states.items.len) : (at += 1) {
-        for (0..class_count) |class| {
-            const read = classes >> @intCast(class) & 1 != 0;
-            const next = if (read) try patterns.after(scratch.states.items[at], @intCast(class)) else Patterns.dead;
-            if (next == Patterns.dead) {
-                try scratch.targets.append(patterns.gpa, none);
-                continue;
-            }
-            const slot = try scratch.indices.getOrPutValue(patterns.gpa, next, @intCast(scratch.states.items.len));
-            try scratch.targets.append(patterns.gpa, slot.value_ptr.*);
-            if (slot.value_ptr.* < scratch.states.items.len) continue;
-            if (scratch.states.items.len == states_max) return false;
-            try scratch.states.append(patterns.gpa, next);
+        for (sizes[0..class_count], 0..) |size, class| {
+            const next = if (size > 0) try patterns.after(scratch.states.items[at], @intCast(class)) else Patterns.dead;
+            try scratch.targets.append(patterns.gpa, try indexOf(patterns, next, sizes));
         }
+        if (scratch.states.items.len > states_max) return false;
     }
     return true;
+}
+
+/// `none` for a state that counts as death; of one not met before, the one that it gets.
+fn indexOf(patterns: *Patterns, state: u32, sizes: *const Sizes) Error!u32 {
+    const scratch = &patterns.scratch.fatal;
+    if (state == Patterns.dead) return none;
+    const slot = try scratch.indices.getOrPut(patterns.gpa, state);
+    if (!slot.found_existing) {
+        slot.value_ptr.* = none;
+        if (try livesOnMost(patterns, state, sizes)) {
+            slot.value_ptr.* = @intCast(scratch.states.items.len);
+            try scratch.states.append(patterns.gpa, state);
+        }
+    }
+    return slot.value_ptr.*;
+}
+
+fn livesOnMost(patterns: *Patterns, state: u32, sizes: *const Sizes) Error!bool {
+    var total: u32 = 0;
+    var lost: u32 = 0;
+    for (sizes[0..patterns.of(state).alphabet.class_count], 0..) |size, class| {
+        if (size == 0) continue;
+        total += size;
+        if (try patterns.after(state, @intCast(class)) == Patterns.dead) lost += size;
+    }
+    return 4 * lost <= total;
 }
 
 test "sets do not contain each other" {

@@ -139,7 +139,7 @@ pub fn ofMortal(patterns: *Patterns, start: u32) Error!?Reach {
     _ = try keepAlive(patterns, classes, start, &kind);
     if (!isWide(&kind) or stateOf(patterns, classes, &kind, start, no_class, 0).lasts) return null;
     if (classes.len > pattern_fatal.classes_max) return null;
-    const fatal = try pattern_fatal.of(patterns, start, touching(classes, &kind)) orelse return null;
+    const fatal = try pattern_fatal.of(patterns, start, &sizesOf(classes, &kind)) orelse return null;
     for (fatal.slice()) |set| if (@popCount(set) == 1) {
         kind = kind.differenceWith(classes[@ctz(set)]);
     };
@@ -148,13 +148,9 @@ pub fn ofMortal(patterns: *Patterns, start: u32) Error!?Reach {
     states.clearRetainingCapacity();
     for (patterns.scratch.fatal.states.items) |state| try states.append(patterns.gpa, .{ .id = state, .class = no_class, .from = 0, .rest = patterns.states.items[state].term, .lasts = false });
     var reach = try describe(patterns, classes, kind, none);
-    const read = touching(classes, &kind);
+    const sizes = sizesOf(classes, &kind);
     for (fatal.slice()) |set| {
-        if (set & ~read != 0) continue;
-        var told: pattern_fatal.Set = 0;
-        for (classes, 0..) |*class, index| {
-            if (set >> @intCast(index) & 1 != 0 and class.intersectWith(kind).count() <= told_signs_max) told |= @as(pattern_fatal.Set, 1) << @intCast(index);
-        }
+        const told = toldOf(set, &sizes) orelse continue;
         if (told == 0) return null;
         reach.fatal[reach.fatal_count] = told;
         reach.fatal_count += 1;
@@ -162,16 +158,26 @@ pub fn ofMortal(patterns: *Patterns, start: u32) Error!?Reach {
     return if (reach.fatal_count > 0) reach else null;
 }
 
+/// The classes of a fatal set that tokens are told by; null where no token has all of the set, as one of its classes has no sign.
+fn toldOf(set: pattern_fatal.Set, sizes: *const pattern_fatal.Sizes) ?pattern_fatal.Set {
+    var told: pattern_fatal.Set = 0;
+    var left = set;
+    while (left != 0) : (left &= left - 1) {
+        const size = sizes[@ctz(left)];
+        if (size == 0) return null;
+        if (size <= told_signs_max) told |= left & (~left +% 1);
+    }
+    return told;
+}
+
 /// To tell tokens with a class of more signs than these takes as long as it helps.
 const told_signs_max = 4;
 
-/// The classes that a kind has characters of.
-fn touching(classes: []const Class, kind: *const signs.Set) pattern_fatal.Set {
-    var set: pattern_fatal.Set = 0;
-    for (classes, 0..) |*class, index| {
-        if (touches(class, kind)) set |= @as(pattern_fatal.Set, 1) << @intCast(index);
-    }
-    return set;
+/// How many signs of a kind each class has.
+fn sizesOf(classes: []const Class, kind: *const signs.Set) pattern_fatal.Sizes {
+    var sizes: pattern_fatal.Sizes = @splat(0);
+    for (classes, sizes[0..classes.len]) |*class, *size| size.* = @intCast(class.intersectWith(kind.*).count());
+    return sizes;
 }
 
 /// For a state whose text has no bounds; see `Patterns.unbounded`. `weights`: how many tokens each sign matters to.

@@ -3,6 +3,7 @@
 //! its values. Short tokens are taken as sets of the characters they consist of (`pattern_reach.zig`); only those on whose characters the
 //! pattern may come to an end are read one by one.
 const std = @import("std");
+const builtin = @import("builtin");
 const stdx = @import("../stdx.zig");
 const words = stdx.words;
 const vocabulary_room = @import("../vocabulary.zig");
@@ -121,12 +122,13 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
         }
         if (first.eql(.empty)) continue;
         done.setUnion(first);
+        if (countBegun(signs, &first) < begun_min) {
+            walks_beyond = try walkEach(patterns, vocabulary, start, &first, sink) or walks_beyond;
+            continue;
+        }
         const reach = try pattern_reach.of(patterns, try patterns.unbounded(next), signs.weights);
         if (reach.kind.count() < kind_min) {
-            var begins = first.iterator(.{});
-            while (begins.next()) |sign| {
-                if (sign < 0x80) try walkBehind(patterns, vocabulary, start, @intCast(sign), sink) else walks_beyond = true;
-            }
+            walks_beyond = try walkEach(patterns, vocabulary, start, &first, sink) or walks_beyond;
             continue;
         }
         try (Sought{ .first = first, .reach = &reach, .start = start }).find(patterns, vocabulary, single, inside, rest, sink);
@@ -150,6 +152,16 @@ const doubted_share = 16;
 
 /// One token in so many may be read by itself.
 const single_share = 8;
+
+/// Fewer tokens are walked to sooner than it is found what the pattern does after their first character.
+const begun_min = if (builtin.is_test) 8 else 1024;
+
+fn countBegun(signs: *const signs_room.Signs, first: *const signs_room.Set) u32 {
+    var total: u32 = 0;
+    var each = first.iterator(.{});
+    while (each.next()) |sign| total += signs.first_counts[sign];
+    return total;
+}
 
 /// Of fewer characters there are few tokens, and a walk finds them sooner.
 const kind_min = 8;
@@ -228,6 +240,16 @@ const Sought = struct {
 
 fn orSet(target: []u32, set: []const u32) void {
     if (set.len > 0) words.orInto(target, set);
+}
+
+/// Tokens that begin with any of these signs; whether those beyond ASCII are yet to be walked to.
+fn walkEach(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, first: *const signs_room.Set, sink: anytype) Error!bool {
+    var begins = first.iterator(.{});
+    while (begins.next()) |sign| {
+        if (sign >= 0x80) return true;
+        try walkBehind(patterns, vocabulary, start, @intCast(sign), sink);
+    }
+    return false;
 }
 
 /// Tokens that begin with a byte.

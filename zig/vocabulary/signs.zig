@@ -40,7 +40,8 @@ pub const Signs = struct {
     closing: []const u32,
     /// (bytes_max + 1) [n]: tokens of at most n characters, escapes as they are spelled.
     at_most: []const []const u32,
-    /// (count) members of `later`.
+    /// (count) members of `first` and of `later`.
+    first_counts: *const [count]u32,
     weights: *const [count]u32,
     /// (words) tokens whose first character stands for itself in a JSON string, and is no white space beyond ASCII.
     begun: []const u32,
@@ -97,10 +98,12 @@ pub const Signs = struct {
                 if (!isInside(@intCast(sign))) words.set(outside, token);
             }
         }
+        const first_counts = try arena.create([count]u32);
+        for (first_counts, first) |*total, set| total.* = words.countOf(set);
         const weights = try arena.create([count]u32);
         for (weights, later) |*weight, set| weight.* = words.countOf(set);
         for (at_most[1..], at_most[0..bytes_max]) |more, fewer| words.orInto(more, fewer);
-        return .{ .quoted = quoted.items, .closing = closing, .weights = weights, .at_most = at_most, .first = first, .later = later, .begun = begun, .outside = outside };
+        return .{ .quoted = quoted.items, .closing = closing, .first_counts = first_counts, .weights = weights, .at_most = at_most, .first = first, .later = later, .begun = begun, .outside = outside };
     }
 };
 
