@@ -70,8 +70,7 @@ pub const Group = struct {
         known: bool,
         /// The pattern's state, or `Patterns.dead` without one.
         pattern: u32 = Patterns.dead,
-        /// Of a key that has to match: the case of its object, and its place among the known keys.
-        case: u32 = none,
+        /// Of a key that has to match: its place among the known keys.
         place: u32 = none,
 
         /// No token is too long to stay inside.
@@ -93,7 +92,6 @@ pub const Group = struct {
             .allowed = none,
             .known = true,
             .pattern = node.b,
-            .case = graph.registers.get(node.a).case,
             .place = node.d,
         };
         if (!graph.program.escapes) return null;
@@ -235,7 +233,7 @@ fn addExact(graph: *Graph, trie: *const Trie, state: StateId, spent: u32, limit:
 fn trieOf(graph: *const Graph, of: memo_room.Of) *const Trie {
     const vocabulary = graph.program.vocabulary;
     return switch (of) {
-        .tokens, .whole, .pattern_short, .other_key, .regex, .texts, .beside => &vocabulary.trie,
+        .tokens, .whole, .pattern_short, .near_key, .regex, .texts, .beside => &vocabulary.trie,
         .pattern_long => &vocabulary.string_tables.long_tokens,
         .closing => &vocabulary.string_tables.closing,
         .suffixes => &vocabulary.string_tables.suffixes,
@@ -441,7 +439,6 @@ fn Limited(comptime Verifier: type) type {
 // Free strings
 
 fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
-    if (group.kind.case != none) return addOtherKey(graph, group, spent, limit, out, verifier);
     if (group.kind.pattern != Patterns.dead) return addPattern(graph, group, spent, limit, out, verifier);
     if (group.kind.known and group.kind.allowed != none) return addBeside(graph, group, spent, limit, out, verifier);
     const tables = &graph.program.vocabulary.string_tables;
@@ -506,9 +503,10 @@ fn addBeside(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, ve
 fn addPattern(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
     const closed = try closedState(graph, group.state) orelse
         return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
-    const parts = try pattern_mask.of(graph, group.kind.pattern);
+    var keys: [2]memo_room.Key = undefined;
+    const parts = try pattern_mask.of(graph, group.kind.pattern, group.kind.place, &keys);
     const after = try memoOf(graph, closed, .suffixes);
-    const dear = try pattern_mask.cost(graph, parts, group.state, group.kind.pattern);
+    const dear = try pattern_mask.cost(graph, parts, group.state, group.kind.pattern, group.kind.place);
     if (dear == null or after.tangled or limit < @max(dear.?, after.cost_max, graph.states.items[closed].cost)) {
         return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
     }
@@ -526,15 +524,6 @@ fn addPattern(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, v
             if (allowed) words.set(out, closing.token);
         }
     }
-}
-
-/// Tokens that stay inside a key that has to match, and those that close it.
-fn addOtherKey(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
-    const memo = try pattern_mask.ofKey(graph, group.kind.pattern, group.kind.case, group.kind.place, group.state) orelse
-        return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
-    if (limit < memo.cost_max) return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
-    memo.addTo(spent, out);
-    return addState(graph, group.state, .closing, spent, limit, out, verifier);
 }
 
 /// Of what may follow a closing quote if the text before it allows.
@@ -566,8 +555,8 @@ fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u
         if (pattern != Patterns.dead) {
             // While a length is counted, every state is another one.
             if (graph.patterns.allowed(pattern) != none) return null;
-            const parts = try pattern_mask.of(graph, pattern);
-            memo.cost_max = @max(memo.cost_max, try pattern_mask.cost(graph, parts, group.state, pattern) orelse return null);
+            const parts = try pattern_mask.ofAway(graph, pattern);
+            memo.cost_max = @max(memo.cost_max, try pattern_mask.cost(graph, &parts, group.state, pattern, none) orelse return null);
         }
         const after = try memoOf(graph, closed, .suffixes);
         if (after.tangled or after.verify.len > 0 or !sameWhitespace(&memo, after)) return null;
@@ -666,9 +655,17 @@ fn addSuffix(spelled: *const StringTables.Spelled, kind: Group.Kind, suffix: u32
     }
 }
 
-/// The state right after the closing quote, if enough characters came before it. Null where the strings have spent unlike amounts of
-/// whitespace, so that its count would be lost.
+/// The state right after the closing quote, if enough characters came before it, or those that have to match. Null where the strings have
+/// spent unlike amounts of whitespace, so that its count would be lost.
 fn closedState(graph: *Graph, state: StateId) Error!?StateId {
+    const first = graph.nodes.items[graph.nodesOf(state)[0]].kind;
+    const next = if (first == .object_other) try graph.stepper.endKeys(graph, state) else try graph.step(try freeState(graph, state), '"');
+    if (next.whitespace != 0 and graph.states.items[next.state].slack_min != none) return null;
+    return next.state;
+}
+
+/// The state with strings that may be closed.
+fn freeState(graph: *Graph, state: StateId) Error!StateId {
     const ids = &graph.memos.ids;
     ids.clearRetainingCapacity();
     const known = graph.states.items[state];
@@ -681,9 +678,7 @@ fn closedState(graph: *Graph, state: StateId) Error!?StateId {
         }
         if (try graph.internNode(node)) |id| try ids.append(graph.gpa, id);
     }
-    const next = try graph.step(try graph.internState(ids.items), '"');
-    if (next.whitespace != 0 and graph.states.items[next.state].slack_min != none) return null;
-    return next.state;
+    return graph.internState(ids.items);
 }
 
 // Tokens by id

@@ -67,11 +67,11 @@ pub const Memo = struct {
 };
 
 /// What a memo is of: the tokens that a walk finds, or those of the whole mask; the tokens that close a string, or what may follow its
-/// closing quote; short and long tokens inside a pattern, whose state is the key's; the tokens that stay inside an object's key that has to
-/// match; the tokens inside a pattern outside of JSON, whose state is the key's; the tokens below a node of the trie, which is the key's
+/// closing quote; short and long tokens inside a pattern, whose state is the key's; all tokens of the same near the known keys of an object;
+/// the tokens inside a pattern outside of JSON, whose state is the key's; the tokens below a node of the trie, which is the key's
 /// state, inside the list of texts that begins there; the tokens of a string whose first byte may lead to one that was there.
-pub const Of = enum(u8) { tokens, whole, closing, suffixes, pattern_short, pattern_long, other_key, regex, texts, beside };
-/// `list`: of `texts`, which one.
+pub const Of = enum(u8) { tokens, whole, closing, suffixes, pattern_short, pattern_long, near_key, regex, texts, beside };
+/// `list`: of `texts`, which one; of `near_key`, the place among the known keys.
 pub const Key = packed struct(u64) { state: u32, list: u24 = 0, of: Of };
 
 /// Memos that were made one after another, and are forgotten together.

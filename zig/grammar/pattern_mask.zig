@@ -21,9 +21,21 @@ const spelling = @import("spelling.zig");
 const none = graph_room.none;
 const Error = error{OutOfMemory};
 
-/// Where the memos of a state's short and long tokens are kept; they are made if they were not there. Short tokens are taken from the
-/// state that reads them alike, if that one's do not come near the end.
-pub fn of(graph: *Graph, state: u32) Error![2]Key {
+/// Where the memos of a state's tokens are kept: in `keys`, those of them that are returned. They are made if they were not there. `place`:
+/// of a key that has to match, or `none`.
+pub fn of(graph: *Graph, state: u32, place: u32, keys: *[2]Key) Error![]const Key {
+    if (isNear(place)) if (std.math.cast(u24, place)) |near| {
+        keys[0] = .{ .state = state, .of = .near_key, .list = near };
+        if (graph.memos.get(keys[0]) == null) try addNear(graph, keys[0]);
+        return keys[0..1];
+    };
+    keys.* = try ofAway(graph, state);
+    return keys;
+}
+
+/// The same away from known keys, of short tokens and of long ones. Short tokens are taken from the state that reads them alike, if that
+/// one's do not come near the end.
+pub fn ofAway(graph: *Graph, state: u32) Error![2]Key {
     const patterns = &graph.patterns;
     var short: Key = .{ .state = try patterns.viewOf(state), .of = .pattern_short };
     const near = (try memoOf(graph, short)).reach_max;
@@ -41,10 +53,16 @@ pub fn keysOf(graph: *Graph, state: u32) Error![2]Key {
     return .{ .{ .state = try graph.patterns.viewOf(state), .of = .pattern_short }, .{ .state = state, .of = .pattern_long } };
 }
 
-/// The highest cost after any of these tokens, for a graph's state whose nodes are in this pattern's state; null if the memos have gone.
-pub fn cost(graph: *Graph, keys: [2]Key, at: graph_room.StateId, state: u32) Error!?u32 {
+fn isNear(place: u32) bool {
+    return place != none and place != registers_room.KeyPlace.away;
+}
+
+/// The highest cost after any of these tokens, for a graph's state whose nodes are in this pattern's state and at this place; null if the
+/// memos have gone.
+pub fn cost(graph: *Graph, keys: []const Key, at: graph_room.StateId, state: u32, place: u32) Error!?u32 {
     const patterns = &graph.patterns;
-    const rest = graph.states.items[at].cost -| patterns.cost(state);
+    const own = if (isNear(place)) try nearCost(graph, state, .start, graph.registers.knownAt(graph.program, place), graph.registers.placeOf(place)) else patterns.cost(state);
+    const rest = graph.states.items[at].cost -| own;
     const bounded = patterns.states.items[state].count != none;
     var most: u32 = 0;
     for (keys) |key| {
@@ -59,69 +77,88 @@ pub fn cost(graph: *Graph, keys: [2]Key, at: graph_room.StateId, state: u32) Err
 const begun_cost_max = 11;
 
 /// What was read of a key down to one node of the trie.
-pub const PlaceFrame = struct { place: Place, at: json_string.State };
+pub const PlaceFrame = struct { state: u32, at: json_string.State, place: Place };
 
-/// The tokens that stay inside a key whose pattern is in a state, at a place among the known keys of its object; null if there was no room.
-/// Away from known keys the pattern alone decides. The few tokens that stay near them are tried.
-pub fn ofKey(graph: *Graph, state: u32, case: u32, place: u32, at: graph_room.StateId) Error!?*const Memo {
-    const key: Key = .{ .state = at, .of = .other_key };
-    if (graph.memos.get(key)) |known| return known;
-    const vocabulary = graph.program.vocabulary;
-    const parts = try of(graph, state);
-    var memo: Memo = .{ .cost_max = try cost(graph, parts, at, state) orelse return null };
-    const bits = try graph.memos.allocator().alloc(u32, vocabulary.words());
-    memo.bits = bits;
+/// Makes the memo of a key that has to match near the known ones: what the pattern alone would do but for the few tokens that stay near
+/// them, of which those are left out after which no other key is to be had, and those that close a known one.
+fn addNear(graph: *Graph, key: Key) Error!void {
+    const memos = &graph.memos;
+    const parts = try ofAway(graph, key.state);
+    const bits = try memos.allocator().alloc(u32, graph.program.vocabulary.words());
     @memset(bits, 0);
+    var memo: Memo = .{ .bits = bits };
+    memos.closings.clearRetainingCapacity();
     for (parts) |part| {
-        const inside = graph.memos.get(part) orelse return null;
-        if (inside.bits.len > 0) words.orInto(bits, inside.bits);
-        for (inside.list) |token| words.set(bits, token);
+        const away = memos.get(part).?;
+        if (away.bits.len > 0) words.orInto(bits, away.bits);
+        for (away.list) |token| words.set(bits, token);
+        try memos.closings.appendSlice(graph.gpa, away.closings);
+        memo.cost_max = @max(memo.cost_max, away.cost_max);
+        memo.shortest_max = @max(memo.shortest_max, away.shortest_max);
     }
-    const list = &graph.memos.list;
-    list.clearRetainingCapacity();
-    try findNear(graph, registers_room.knownKeys(graph, &graph.program.cases[case].object), graph.registers.placeOf(place));
-    for (list.items) |token| {
-        words.unset(bits, token);
-        var next = at;
-        for (vocabulary.text(token)) |byte| {
-            next = (try graph.step(next, byte)).state;
-            if (next == Graph.dead_state) break;
-        }
-        const after = graph.states.items[next].cost;
-        if (after == spelling.unreachable_cost) continue;
-        words.set(bits, token);
-        memo.cost_max = @max(memo.cost_max, after);
+    memos.list.clearRetainingCapacity();
+    memo.cost_max = @max(memo.cost_max, try refuseNear(graph, key.state, key.list));
+    for (memos.list.items) |token| words.unset(bits, token);
+    std.mem.sortUnstable(u32, memos.list.items, {}, std.sort.asc(u32));
+    var kept: usize = 0;
+    for (memos.closings.items) |closing| {
+        if (std.sort.binarySearch(u32, memos.list.items, closing.token, orderOf) != null) continue;
+        memos.closings.items[kept] = closing;
+        kept += 1;
     }
-    return try graph.memos.put(graph.gpa, key, memo);
+    memo.closings = try memos.allocator().dupe(Closing, memos.closings.items[0..kept]);
+    _ = try memos.put(graph.gpa, key, memo);
 }
 
-/// Puts the tokens into `graph.memos.list` after which a key may still become a known one.
-fn findNear(graph: *Graph, known: Known, start: Place) Error!void {
-    if (start.isAway()) return;
-    const vocabulary = graph.program.vocabulary;
-    const nodes = vocabulary.trie.nodes;
-    try graph.memos.places.resize(graph.gpa, vocabulary.trie.depth_max + 1);
+fn orderOf(token: u32, other: u32) std.math.Order {
+    return std.math.order(token, other);
+}
+
+/// Puts tokens near known keys that may not come into `graph.memos.list`; the highest cost after any of the others.
+fn refuseNear(graph: *Graph, state: u32, near: u32) Error!u32 {
+    const trie = &graph.program.vocabulary.trie;
+    const known = graph.registers.knownAt(graph.program, near);
+    try graph.memos.places.resize(graph.gpa, trie.depth_max + 1);
     const frames = graph.memos.places.items;
-    frames[0] = .{ .place = start, .at = .start };
+    frames[0] = .{ .state = state, .at = .start, .place = graph.registers.placeOf(near) };
+    var most: u32 = 0;
     var at: u32 = 0;
-    while (at < nodes.len) {
-        const node = &nodes[at];
-        const parent = frames[node.depth - 1];
-        const next: ?json_string.State = switch (json_string.step(parent.at, node.byte, .spec)) {
-            .dead, .close => null,
-            .inside, .raw => |state| state,
-            .char => .start,
-        };
-        const place = known.afterByte(parent.place, parent.at, node.byte);
-        if (next == null or place.isAway()) {
-            at = node.next;
-            continue;
+    while (at < trie.nodes.len) {
+        const node = &trie.nodes[at];
+        const parent = &frames[node.depth - 1];
+        switch (try graph.patterns.read(parent.state, parent.at, node.byte)) {
+            .dead => at = node.next,
+            .close => {
+                if (known.ends(parent.place)) for (trie.nodes[at..node.next]) |inner| try refuse(graph, inner.entry);
+                at = node.next;
+            },
+            .inside => |inside| {
+                const place = known.afterByte(parent.place, parent.at, node.byte);
+                if (place.isAway()) {
+                    at = node.next;
+                    continue;
+                }
+                frames[node.depth] = .{ .state = inside.state, .at = inside.at, .place = place };
+                if (node.entry != none) {
+                    const after = try nearCost(graph, inside.state, inside.at, known, place);
+                    if (after == spelling.unreachable_cost) try refuse(graph, node.entry) else most = @max(most, after);
+                }
+                at += 1;
+            },
         }
-        frames[node.depth] = .{ .place = place, .at = next.? };
-        var token = node.entry;
-        while (token != none) : (token = vocabulary.twins[token]) try graph.memos.list.append(graph.gpa, token);
-        at += 1;
     }
+    return most;
+}
+
+fn refuse(graph: *Graph, entry: u32) Error!void {
+    var token = entry;
+    while (token != none) : (token = graph.program.vocabulary.twins[token]) try graph.memos.list.append(graph.gpa, token);
+}
+
+/// Tokens that finish a key that matches and is none of those known, without its closing quote.
+fn nearCost(graph: *Graph, state: u32, at: json_string.State, known: Known, place: Place) Error!u32 {
+    const spelled = graph.patterns.of(state).writing.spellingOf();
+    return graph.registers.fresh.cost(graph, .{ .pattern = state }, at, known, place, spelled);
 }
 
 fn memoOf(graph: *Graph, key: Key) Error!*const Memo {

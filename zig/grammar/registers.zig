@@ -52,6 +52,15 @@ pub const Register = struct {
     start_cost: u32,
 };
 
+/// Where a key is among the known ones of an object.
+pub const KeyPlace = struct {
+    case: u32,
+    place: Place,
+
+    /// Among the keys of no object.
+    pub const away: u32 = 0;
+};
+
 pub const Registers = struct {
     all: std.ArrayList(Register) = .empty,
     words: std.ArrayList(u32) = .empty,
@@ -60,7 +69,7 @@ pub const Registers = struct {
     cover: Cover = .{},
     fresh: Fresh = .{},
     /// Places among the known keys, for keys of a class with a pattern; the first one is away from all.
-    places: std.AutoArrayHashMapUnmanaged(Place, void) = .empty,
+    places: std.AutoArrayHashMapUnmanaged(KeyPlace, void) = .empty,
     scratch_words: std.ArrayList(u32) = .empty,
 
     pub fn deinit(self: *Registers, gpa: Allocator) void {
@@ -78,15 +87,25 @@ pub const Registers = struct {
         // Register 0 is unused, so that `all` is never empty again.
         try self.all.append(gpa, std.mem.zeroes(Register));
         try self.seen.begin(gpa);
-        try self.places.put(gpa, .away, {});
+        try self.places.put(gpa, .{ .case = none, .place = .away }, {});
     }
 
     pub fn placeOf(self: *const Registers, place: u32) Place {
-        return self.places.keys()[place];
+        return self.places.keys()[place].place;
     }
 
-    pub fn internPlace(self: *Registers, gpa: Allocator, place: Place) error{OutOfMemory}!u32 {
-        return @intCast((try self.places.getOrPut(gpa, place)).index);
+    pub fn internPlace(self: *Registers, gpa: Allocator, case: u32, place: Place) error{OutOfMemory}!u32 {
+        if (place.isAway()) return KeyPlace.away;
+        return @intCast((try self.places.getOrPut(gpa, .{ .case = case, .place = place })).index);
+    }
+
+    /// The keys that a place is among.
+    pub fn knownAt(self: *const Registers, program: *const Program, place: u32) fresh_room.Known {
+        return self.knownKeys(&program.cases[self.places.keys()[place].case].object);
+    }
+
+    pub fn knownKeys(self: *const Registers, object: *const Object) fresh_room.Known {
+        return .{ .texts = &object.keys, .seen = &self.seen };
     }
 
     pub fn get(self: *const Registers, id: u32) *const Register {
@@ -417,14 +436,10 @@ pub fn classOf(graph: *const Graph, object: *const Object, state: u32) usize {
     } else unreachable;
 }
 
-pub fn knownKeys(graph: *const Graph, object: *const Object) fresh_room.Known {
-    return .{ .texts = &object.keys, .seen = &graph.registers.seen };
-}
-
 /// With its closing quote and colon.
 fn classKeyCost(graph: *Graph, object: *const Object, state: u32, at: json_string.State, place: Place) error{OutOfMemory}!u32 {
     const spelled = graph.patterns.of(state).writing.spellingOf();
-    const own = try graph.registers.fresh.cost(graph, .{ .pattern = state }, at, knownKeys(graph, object), place, spelled);
+    const own = try graph.registers.fresh.cost(graph, .{ .pattern = state }, at, graph.registers.knownKeys(object), place, spelled);
     return spelling.add(own, graph.program.prices.quote_colon);
 }
 

@@ -73,9 +73,23 @@ pub const Stepper = struct {
             try self.read(graph, node, byte);
             try self.run(graph);
         }
+        return self.collectAfter(graph, state);
+    }
+
+    /// After the closing quote of keys that have to match, all nodes of a state, whatever was read of them.
+    pub fn endKeys(self: *Stepper, graph: *Graph, state: StateId) Error!Transition {
+        self.clear();
+        const known = graph.states.items[state];
+        for (known.start..known.start + known.len) |at| {
+            try self.endMatching(graph, graph.nodes.items[graph.state_items.items[at]]);
+        }
+        return self.collectAfter(graph, state);
+    }
+
+    fn collectAfter(self: *Stepper, graph: *Graph, state: StateId) Error!Transition {
         var next = try self.collect(graph);
         // Where nothing was counted, there is nothing to forget.
-        if (known.slack_min == none and next.whitespace == Transition.reset) next.whitespace = 0;
+        if (graph.states.items[state].slack_min == none and next.whitespace == Transition.reset) next.whitespace = 0;
         return next;
     }
 
@@ -652,31 +666,34 @@ pub const Stepper = struct {
         next.kind = .object_other;
         for (object.classes) |class| if (class.keys != none) {
             next.b = try graph.patterns.start(class.keys);
-            next.d = try graph.registers.internPlace(graph.gpa, .{ .declared = Texts.root, .seen = extras });
+            next.d = try graph.registers.internPlace(graph.gpa, graph.registers.get(node.a).case, .{ .declared = Texts.root, .seen = extras });
             try self.emit(graph, next);
         };
     }
 
     fn readOtherKey(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
         const registers = &graph.registers;
-        const object = &graph.program.cases[registers.get(node.a).case].object;
+        const case = registers.get(node.a).case;
         const at: json_string.State = @bitCast(node.c);
         const place = registers.placeOf(node.d);
-        const known = registers_room.knownKeys(graph, object);
+        const known = registers.knownKeys(&graph.program.cases[case].object);
         var next = node;
         switch (try graph.patterns.read(node.b, at, byte)) {
             .dead => {},
-            .close => {
-                if (!graph.patterns.accepts(node.b) or known.ends(place)) return;
-                try self.endOther(graph, node, object.classes[registers_room.classOf(graph, object, node.b)].options);
-            },
+            .close => if (graph.patterns.accepts(node.b) and !known.ends(place)) try self.endMatching(graph, node),
             .inside => |inside| {
                 next.b = inside.state;
                 next.c = @bitCast(inside.at);
-                next.d = try registers.internPlace(graph.gpa, known.afterByte(place, at, byte));
+                next.d = try registers.internPlace(graph.gpa, case, known.afterByte(place, at, byte));
                 try self.emit(graph, next);
             },
         }
+    }
+
+    /// After a key of the class that its pattern is of.
+    fn endMatching(self: *Stepper, graph: *Graph, node: Node) Error!void {
+        const object = &graph.program.cases[graph.registers.get(node.a).case].object;
+        try self.endOther(graph, node, object.classes[registers_room.classOf(graph, object, node.b)].options);
     }
 
     /// After a key that is not declared.
