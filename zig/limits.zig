@@ -141,6 +141,9 @@ pub const model = struct {
 pub const vocabulary = struct {
     /// Idle graphs of ended programs that wait for the next ones.
     pub const spares = 4;
+    /// Arenas that wait for the next compilation, two for each thread that compiles, and bytes that each keeps: what a large schema takes.
+    pub const arenas = 8;
+    pub const arena_bytes = 4 << 20;
     /// As many as the boundary lets through.
     pub const tokens_max = engine.vocabulary_tokens;
     /// Bytes of one token. The longest known has 256; each byte of it is a level of the trie walk.

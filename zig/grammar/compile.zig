@@ -9,7 +9,9 @@ const ir = @import("ir.zig");
 const number_room = @import("number.zig");
 const spelling = @import("spelling.zig");
 const Speller = spelling.Speller;
-const Texts = @import("texts.zig").Texts;
+const texts_room = @import("texts.zig");
+const Texts = texts_room.Texts;
+const Spellings = texts_room.Spellings;
 const Dawg = @import("dawg.zig").Dawg;
 const Terminators = @import("terminators.zig").Terminators;
 const pattern_room = @import("pattern.zig");
@@ -40,10 +42,10 @@ pub fn compile(gpa: Allocator, vocabulary: *const Vocabulary, ir_bytes: []const 
 /// Refuses by `limit` what takes more than so many units of work.
 pub fn compileWithin(gpa: Allocator, vocabulary: *const Vocabulary, ir_bytes: []const u8, work_units: u64, refusal: *ir.Refusal) ir.Error!*Program {
     var budget: ir.Budget = .{ .refusal = refusal, .left = work_units };
-    var arena_state: std.heap.ArenaAllocator = .init(gpa);
-    errdefer arena_state.deinit();
-    var scratch_state: std.heap.ArenaAllocator = .init(gpa);
-    defer scratch_state.deinit();
+    var arena_state = vocabulary.takeArena(gpa);
+    errdefer vocabulary.giveArena(arena_state);
+    var scratch_state = vocabulary.takeArena(gpa);
+    defer vocabulary.giveArena(scratch_state);
     const source = try ir.decode(arena_state.allocator(), ir_bytes, vocabulary.count, &budget);
     const self = try gpa.create(Program);
     errdefer gpa.destroy(self);
@@ -79,6 +81,7 @@ pub const Compiler = struct {
     numbers: std.ArrayList(number_room.Automaton) = .empty,
     number_ids: std.StringHashMapUnmanaged(u32) = .empty,
     texts: std.ArrayList(Texts) = .empty,
+    spellings: std.EnumArray(Spellings.Kind, std.EnumArray(ir.Style.Spelling, Spellings)) = undefined,
     terminators: std.ArrayList(Terminators) = .empty,
     dawgs: std.ArrayList(Dawg) = .empty,
     patterns: std.ArrayList(Pattern) = .empty,
@@ -103,6 +106,9 @@ pub const Compiler = struct {
         self.program.vocabulary = self.vocabulary;
         try self.nameTokens();
         self.speller = .{ .vocabulary = self.vocabulary, .named = self.program.named_bits, .budget = self.budget };
+        for (std.enums.values(Spellings.Kind)) |kind| for (std.enums.values(ir.Style.Spelling)) |style| {
+            self.spellings.getPtr(kind).set(style, .{ .arena = self.arena, .scratch = self.scratch, .speller = &self.speller, .kind = kind, .style = style });
+        };
         try self.costPieces();
         self.program.nullable = try compile_nodes.findNullable(self);
         try compile_nodes.refuseLeftRecursion(self);

@@ -111,8 +111,8 @@ fn refreshArray(compiler: *Compiler, array: *const array_room.Array) ir.Error!vo
 fn objectCost(compiler: *Compiler, object: *const Object) ir.Error!u32 {
     if (object.first_required == none) return compiler.speller.cost("{}");
     const first = object.properties[object.first_required];
-    const begin = try openCost(compiler, object, object.first_required);
-    var cost = spelling.add(spelling.add(begin, compiler.program.prices.brace), first.value_cost);
+    const opening = object.keys.texts[object.first_required].opening;
+    var cost = spelling.add(spelling.add(opening.brace, compiler.program.prices.brace), first.value_cost);
     for (object.properties, 0..) |property, sorted| {
         if (!property.required or sorted == object.first_required) continue;
         cost = spelling.add(cost, spelling.add(property.comma_cost, property.value_cost));
@@ -157,15 +157,6 @@ fn refreshObject(compiler: *Compiler, object: *const Object) ir.Error!void {
         refresh(compiler, class.options);
         class.value_cost = array_room.leastCost(class.options);
     }
-}
-
-/// `{"key":`
-fn openCost(compiler: *Compiler, object: *const Object, sorted: u32) ir.Error!u32 {
-    const spelled = object.keys.texts[sorted].spelled;
-    const piece = try std.mem.concat(compiler.scratch, u8, &.{ "{\"", spelled });
-    const costs = try compiler.scratch.alloc(u32, piece.len + 1);
-    try compiler.speller.fill(piece, costs);
-    return costs[0];
 }
 
 /// With all costs known: takes out the cases that nothing satisfies, and what can never be offered.

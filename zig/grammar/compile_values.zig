@@ -97,7 +97,7 @@ fn compileCase(compiler: *Compiler, case: ir.Case, style: ir.Style.Spelling) ir.
             else
                 .{ .pattern = try compiler.patternId(string.regex, string.length_min, string.length_max, if (style == .spec) .spec else .plain) };
             const list = try matching(compiler, try distinct(compiler, among), string.regex);
-            try compiler.texts.append(compiler.arena, try Texts.create(compiler.arena, compiler.gpa, list, "\"", style, true, &compiler.speller));
+            try compiler.texts.append(compiler.arena, try Texts.create(compiler.arena, compiler.gpa, list, true, compiler.spellings.getPtr(.value).getPtr(style)));
             break :string .{ .among = @intCast(compiler.texts.items.len - 1) };
         },
         .array => |array| try compileArray(compiler, array, style),
@@ -180,24 +180,18 @@ fn countsOf(compiler: *Compiler, counters: []const ir.Counter) ir.Error!Counts {
 fn compileObject(compiler: *Compiler, object: ir.Object, style: ir.Style.Spelling) ir.Error!Case {
     const keys = try compiler.scratch.alloc([]const u8, object.properties.len);
     for (keys, object.properties) |*key, property| key.* = property.key;
-    const texts = try Texts.create(compiler.arena, compiler.gpa, keys, "\":", style, false, &compiler.speller);
+    const texts = try Texts.create(compiler.arena, compiler.gpa, keys, false, compiler.spellings.getPtr(.key).getPtr(style));
     const properties = try compiler.arena.alloc(Property, keys.len);
     const source = try compiler.arena.alloc(u32, keys.len);
-    var piece: std.ArrayList(u8) = .empty;
-    defer piece.deinit(compiler.gpa);
     for (texts.texts, properties, 0..) |text, *property, sorted| {
         const declared = object.properties[text.source];
-        piece.clearRetainingCapacity();
-        try piece.appendSlice(compiler.gpa, ",\"");
-        try piece.appendSlice(compiler.gpa, text.spelled);
-        const costs = try compiler.speller.costs(compiler.scratch, piece.items);
         property.* = .{
             .options = try optionsOf(compiler, declared.options, style),
             .required = declared.required,
             .offered = false,
             .source = text.source,
-            .start_cost = costs[1],
-            .comma_cost = costs[0],
+            .start_cost = text.opening.quote,
+            .comma_cost = text.opening.comma,
             .value_cost = unreachable_cost,
         };
         source[text.source] = @intCast(sorted);

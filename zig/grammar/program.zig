@@ -125,7 +125,7 @@ pub const Program = struct {
     pub fn destroy(self: *Program) void {
         const gpa = self.gpa;
         self.graphs.destroy(gpa);
-        self.arena.promote(gpa).deinit();
+        self.vocabulary.giveArena(self.arena.promote(gpa));
         gpa.destroy(self);
     }
 

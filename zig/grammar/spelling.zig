@@ -45,10 +45,15 @@ pub const Speller = struct {
         var at = text.len;
         while (at > 0) {
             at -= 1;
-            var best: Best = .{ .speller = self, .after = result[at..] };
-            self.vocabulary.trie.prefixes(text[at..], &best);
-            result[at] = best.cost;
+            result[at] = self.costBefore(text[at..], result[at..]);
         }
+    }
+
+    /// Of all of a text, when `after[i]` is what text[i..] costs, for 0 < i.
+    pub fn costBefore(self: *const Speller, text: []const u8, after: []const u32) u32 {
+        var best: Best = .{ .speller = self, .after = after };
+        self.vocabulary.trie.prefixes(text, &best);
+        return best.cost;
     }
 
     pub fn isText(self: *const Speller, entry: u32) bool {

@@ -33,6 +33,80 @@ pub const Text = struct {
     escapes: bool,
     /// Characters beyond ASCII are escaped, because no tokens write them.
     ascii: bool,
+    /// Of a key, with its opening quote.
+    opening: Opening,
+};
+
+/// Tokens of a key from its opening quote on, and from the mark before that one.
+pub const Opening = struct {
+    quote: u32 = unreachable_cost,
+    comma: u32 = unreachable_cost,
+    brace: u32 = unreachable_cost,
+};
+
+/// How texts of one kind are written, each found out once however many lists hold it: objects have many keys in common.
+pub const Spellings = struct {
+    /// For the texts.
+    arena: Allocator,
+    /// For what is known, as long as this lives.
+    scratch: Allocator,
+    speller: *const Speller,
+    kind: Kind,
+    style: ir.Style.Spelling,
+    known: std.StringHashMapUnmanaged(Text) = .empty,
+
+    pub const Kind = enum {
+        key,
+        value,
+
+        /// What follows a text, from its closing quote on.
+        fn tail(self: Kind) []const u8 {
+            return switch (self) {
+                .key => "\":",
+                .value => "\"",
+            };
+        }
+    };
+
+    fn of(self: *Spellings, decoded: []const u8, source: u32) ir.Error!Text {
+        const entry = try self.known.getOrPut(self.scratch, decoded);
+        if (!entry.found_existing) entry.value_ptr.* = try self.find(decoded);
+        var text = entry.value_ptr.*;
+        text.source = source;
+        return text;
+    }
+
+    fn find(self: *Spellings, decoded: []const u8) ir.Error!Text {
+        var spelled: std.ArrayList(u8) = .empty;
+        try json_string.spell(self.scratch, &spelled, decoded);
+        const plain = try self.priced(decoded, spelled.items);
+        if (plain.cost[0] != unreachable_cost or self.style != .spec) return plain;
+        // Bytes that no token has can still be escaped.
+        spelled.clearRetainingCapacity();
+        try spellEscaped(self.scratch, &spelled, decoded);
+        var text = try self.priced(decoded, spelled.items);
+        text.escapes = true;
+        text.ascii = true;
+        return text;
+    }
+
+    fn priced(self: *Spellings, decoded: []const u8, spelled: []const u8) ir.Error!Text {
+        const before = if (self.kind == .key) ",\"" else "";
+        const piece = try std.mem.concat(self.arena, u8, &.{ before, spelled, self.kind.tail() });
+        const costs = try self.speller.costs(self.arena, piece);
+        return .{
+            .decoded = decoded,
+            .spelled = piece[before.len..],
+            .cost = costs[before.len..],
+            .source = 0,
+            .escapes = spelled.len != decoded.len,
+            .ascii = false,
+            .opening = if (self.kind != .key) .{} else opening: {
+                piece[0] = '{';
+                break :opening .{ .quote = costs[1], .comma = costs[0], .brace = self.speller.costBefore(piece, costs) };
+            },
+        };
+    }
 };
 
 pub const Texts = struct {
@@ -45,39 +119,13 @@ pub const Texts = struct {
 
     pub const root: u32 = 0;
 
-    /// `list` holds no text twice. `tail` is what follows a text, from its closing quote on. With `drop_dead`, texts that no tokens
-    /// write are left out.
-    pub fn create(arena: Allocator, gpa: Allocator, list: []const []const u8, tail: []const u8, style: ir.Style.Spelling, drop_dead: bool, speller: *const Speller) ir.Error!Texts {
-        var texts: std.ArrayList(Text) = .empty;
-        try texts.ensureTotalCapacity(arena, list.len);
-        var buffer: std.ArrayList(u8) = .empty;
-        defer buffer.deinit(gpa);
+    /// `list` holds no text twice. With `drop_dead`, texts that no tokens write are left out.
+    pub fn create(arena: Allocator, gpa: Allocator, list: []const []const u8, drop_dead: bool, spellings: *Spellings) ir.Error!Texts {
+        var texts: std.ArrayList(Text) = try .initCapacity(arena, list.len);
         for (list, 0..) |decoded, source| {
-            buffer.clearRetainingCapacity();
-            try json_string.spell(gpa, &buffer, decoded);
-            const plain_length = buffer.items.len;
-            try buffer.appendSlice(gpa, tail);
-            var costs = try speller.costs(arena, buffer.items);
-            var escapes = plain_length != decoded.len;
-            var ascii = false;
-            if (costs[0] == unreachable_cost and style == .spec) {
-                // Bytes that no token has can still be escaped.
-                buffer.clearRetainingCapacity();
-                try spellEscaped(gpa, &buffer, decoded);
-                try buffer.appendSlice(gpa, tail);
-                costs = try speller.costs(arena, buffer.items);
-                escapes = true;
-                ascii = true;
-            }
-            if (costs[0] == unreachable_cost and drop_dead) continue;
-            texts.appendAssumeCapacity(.{
-                .decoded = decoded,
-                .spelled = try arena.dupe(u8, buffer.items),
-                .cost = costs,
-                .source = @intCast(source),
-                .escapes = escapes,
-                .ascii = ascii,
-            });
+            const text = try spellings.of(decoded, @intCast(source));
+            if (text.cost[0] == unreachable_cost and drop_dead) continue;
+            texts.appendAssumeCapacity(text);
         }
         std.mem.sortUnstable(Text, texts.items, {}, lessThan);
         return build(arena, gpa, texts.items);
@@ -88,28 +136,43 @@ pub const Texts = struct {
     }
 
     fn build(arena: Allocator, gpa: Allocator, texts: []const Text) ir.Error!Texts {
-        var nodes: std.ArrayList(Node) = .empty;
-        var cost: std.ArrayList(u32) = .empty;
+        const count = countNodes(texts);
+        var nodes: std.ArrayList(Node) = try .initCapacity(arena, count);
+        const cost = try arena.alloc(u32, count);
+        @memset(cost, unreachable_cost);
         var open: std.ArrayList(u32) = .empty; // nodes from the root to the last one made
         defer open.deinit(gpa);
-        try nodes.append(arena, .{ .next = 0, .entry = none, .first = 0, .depth = 0, .byte = 0 });
-        try cost.append(arena, unreachable_cost);
+        nodes.appendAssumeCapacity(.{ .next = 0, .entry = none, .first = 0, .depth = 0, .byte = 0 });
         try open.append(gpa, root);
         var previous: []const u8 = "";
         for (texts, 0..) |text, index| {
-            const shared = std.mem.findDiff(u8, previous, text.decoded) orelse text.decoded.len;
+            const shared = sharedLength(previous, text.decoded);
             while (open.items.len > shared + 1) nodes.items[open.pop().?].next = @intCast(nodes.items.len);
             for (text.decoded[shared..], shared + 1..) |byte, depth| {
                 try open.append(gpa, @intCast(nodes.items.len));
-                try nodes.append(arena, .{ .next = 0, .entry = none, .first = @intCast(index), .depth = @intCast(depth), .byte = byte });
-                try cost.append(arena, unreachable_cost);
+                nodes.appendAssumeCapacity(.{ .next = 0, .entry = none, .first = @intCast(index), .depth = @intCast(depth), .byte = byte });
             }
             nodes.items[open.items[open.items.len - 1]].entry = @intCast(index);
-            for (open.items, 0..) |node, depth| cost.items[node] = @min(cost.items[node], costAt(&text, @intCast(depth)));
+            for (open.items, 0..) |node, depth| cost[node] = @min(cost[node], costAt(&text, @intCast(depth)));
             previous = text.decoded;
         }
         while (open.pop()) |node| nodes.items[node].next = @intCast(nodes.items.len);
-        return .{ .nodes = nodes.items, .texts = texts, .node_cost = cost.items };
+        return .{ .nodes = nodes.items, .texts = texts, .node_cost = cost };
+    }
+
+    fn countNodes(texts: []const Text) usize {
+        var count: usize = 1;
+        var previous: []const u8 = "";
+        for (texts) |text| {
+            count += text.decoded.len - sharedLength(previous, text.decoded);
+            previous = text.decoded;
+        }
+        return count;
+    }
+
+    /// Of two texts that are not the same, in their order.
+    fn sharedLength(a: []const u8, b: []const u8) usize {
+        return std.mem.findDiff(u8, a, b) orelse b.len;
     }
 
     /// The node one byte below, or `none`.

@@ -22,7 +22,9 @@ const Counts = @import("counts.zig").Counts;
 const Seen = @import("seen.zig").Seen;
 const spelling = @import("spelling.zig");
 const Speller = spelling.Speller;
-const Texts = @import("texts.zig").Texts;
+const texts_room = @import("texts.zig");
+const Texts = texts_room.Texts;
+const Spellings = texts_room.Spellings;
 const limits = @import("../limits.zig").grammar;
 
 const none = graph_room.none;
@@ -137,7 +139,8 @@ fn classify(arena: Allocator, scratch: Allocator, gpa: Allocator, tables: *const
     unique.classes = @intCast(classes.count());
     for (classes.values()) |size| try counters.append(arena, .{ .min = 0, .max = size });
     if (texts.items.len == 0) return;
-    const trie = try Texts.create(arena, gpa, texts.items, "\"", .canonical, false, speller);
+    var spellings: Spellings = .{ .arena = arena, .scratch = scratch, .speller = speller, .kind = .value, .style = .canonical };
+    const trie = try Texts.create(arena, gpa, texts.items, false, &spellings);
     const by_entry = try arena.alloc(u5, texts.items.len);
     for (by_entry, trie.texts) |*class, text| class.* = text_classes.items[text.source];
     unique.texts = trie;

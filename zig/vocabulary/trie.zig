@@ -27,6 +27,19 @@ pub const Table = struct {
 
     pub const children_min = 6;
 
+    fn child(self: *const Table, children: []const u32, byte: u8) u32 {
+        const bit = @as(u64, 1) << @intCast(byte & 63);
+        if (self.bytes[byte >> 6] & bit == 0) return none;
+        return children[self.start + self.rank(byte >> 6, bit)];
+    }
+
+    /// How many of its bytes come before one.
+    fn rank(self: *const Table, word: u32, bit: u64) u32 {
+        var count: u32 = @popCount(self.bytes[word] & (bit - 1));
+        for (self.bytes[0..word]) |lower| count += @popCount(lower);
+        return count;
+    }
+
     /// The first child from this byte on whose byte is in `live`, or `none`.
     pub fn find(self: *const Table, children: []const u32, live: *const [4]u64, from: u32) u32 {
         var word = from >> 6;
@@ -37,10 +50,7 @@ pub const Table = struct {
             if (word == 4) return none;
             bits = self.bytes[word] & live[word];
         }
-        const low = (bits & (~bits +% 1)) - 1;
-        var rank: u32 = @popCount(self.bytes[word] & low);
-        for (self.bytes[0..word]) |lower| rank += @popCount(lower);
-        return children[self.start + rank];
+        return children[self.start + self.rank(word, bits & (~bits +% 1))];
     }
 };
 
@@ -180,6 +190,7 @@ pub const Trie = struct {
     }
 
     pub fn childOf(self: *const Trie, node: u32, byte: u8) u32 {
+        if (self.nodes[node].table != none) return self.tables[self.nodes[node].table].child(self.children, byte);
         var at = node + 1;
         const end = self.nodes[node].next;
         while (at < end) : (at = self.nodes[at].next) {
