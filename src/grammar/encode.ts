@@ -24,25 +24,25 @@ export function encodeIr(ir: Ir): Uint8Array<ArrayBuffer> {
   const writer = new RecordWriter();
   const index: number[] = [];
   for (const node of ir.nodes) {
-    index.push(writer.words.length);
+    index.push(writer.count);
     writeNode(writer, node);
   }
   for (const value of ir.values) {
-    index.push(writer.words.length);
+    index.push(writer.count);
     writeValue(writer, value);
   }
   for (const regex of ir.regexes) {
-    index.push(writer.words.length);
+    index.push(writer.count);
     writeRegex(writer, regex);
   }
   const counts = [ir.nodes.length, ir.values.length, ir.regexes.length];
-  const header = [magic, version, ...counts, ir.root, writer.words.length, writer.poolBytes];
-  const wordCount = header.length + index.length + writer.words.length;
+  const header = [magic, version, ...counts, ir.root, writer.count, writer.poolBytes];
+  const wordCount = header.length + index.length + writer.count;
   const bytes = new Uint8Array(wordCount * 4 + writer.poolBytes);
   const words = new Uint32Array(bytes.buffer, 0, wordCount);
   words.set(header);
   words.set(index, header.length);
-  words.set(writer.words, header.length + index.length);
+  words.set(writer.records.subarray(0, writer.count), header.length + index.length);
   bytes.set(writer.pool.subarray(0, writer.poolBytes), wordCount * 4);
   return bytes;
 }
@@ -100,18 +100,18 @@ function writeNode(out: RecordWriter, node: Node): void {
     case "choice":
       return out.list(node.items);
     case "repeat":
-      return out.word(node.item, node.min, node.max ?? none);
+      return out.words(node.item, node.min, node.max ?? none);
     case "channel":
-      return out.word(channels[node.channel], node.item);
+      return out.pair(channels[node.channel], node.item);
     case "text":
-      out.word(node.controls ? 1 : 0, node.until.length);
+      out.pair(node.controls ? 1 : 0, node.until.length);
       for (const marker of node.until) writeMarker(out, marker);
       out.word(node.barred.length);
       for (const bytes of node.barred) out.span(bytes);
       return out.word(node.tokensMax ?? none);
     case "json": {
       const { freeSpace, whitespaceMax, spelling } = node.style;
-      return out.word(node.value, freeSpace ? 1 : 0, whitespaceMax ?? none, spelling === "spec" ? 1 : 0);
+      return out.words(node.value, freeSpace ? 1 : 0, whitespaceMax ?? none, spelling === "spec" ? 1 : 0);
     }
     case "regex":
       return out.word(node.regex);
@@ -120,8 +120,8 @@ function writeNode(out: RecordWriter, node: Node): void {
       for (const text of node.texts) out.span(text);
       return;
     case "record":
-      out.word(node.separator ?? none, node.items.length);
-      for (const item of node.items) out.word(item.node, item.required ? 1 : 0);
+      out.pair(node.separator ?? none, node.items.length);
+      for (const item of node.items) out.pair(item.node, item.required ? 1 : 0);
       return;
     case "any_token":
       return out.list(node.except);
@@ -135,7 +135,7 @@ function writeRegex(out: RecordWriter, regex: Regex): void {
   switch (regex.kind) {
     case "class":
       out.word(regex.ranges.length);
-      for (const [first, last] of regex.ranges) out.word(first, last);
+      for (const [first, last] of regex.ranges) out.pair(first, last);
       return;
     case "concat":
     case "union":
@@ -144,7 +144,7 @@ function writeRegex(out: RecordWriter, regex: Regex): void {
     case "complement":
       return out.word(regex.item);
     case "repeat":
-      return out.word(regex.item, regex.min, regex.max ?? none);
+      return out.words(regex.item, regex.min, regex.max ?? none);
     default:
       return regex satisfies never;
   }
@@ -156,7 +156,7 @@ function writeMarker(out: RecordWriter, marker: Marker): void {
 }
 
 function writeValue(out: RecordWriter, value: Value): void {
-  out.word(value.origin, value.cases.length);
+  out.pair(value.origin, value.cases.length);
   for (const item of value.cases) writeCase(out, item);
 }
 
@@ -177,17 +177,17 @@ function writeCase(out: RecordWriter, item: Case): void {
       out.texts(item.multipleOfNone);
       return out.texts(item.except);
     case "string":
-      out.word(item.lengthMin, item.lengthMax ?? none, item.regex ?? none, item.among === undefined ? 0 : 1);
+      out.words(item.lengthMin, item.lengthMax ?? none, item.regex ?? none, item.among === undefined ? 0 : 1);
       return out.texts(item.among ?? []);
     case "array":
-      out.word(item.itemsMin, item.itemsMax ?? none, item.unique ? 1 : 0);
+      out.words(item.itemsMin, item.itemsMax ?? none, item.unique ? 1 : 0);
       writeCounters(out, item.counters);
       writeOptions(out, item.rest);
       out.word(item.prefix.length);
       for (const options of item.prefix) writeOptions(out, options);
       return;
     case "object":
-      out.word(item.membersMin, item.membersMax ?? none, item.ordered ? 1 : 0);
+      out.words(item.membersMin, item.membersMax ?? none, item.ordered ? 1 : 0);
       writeCounters(out, item.counters);
       out.word(item.properties.length);
       for (const property of item.properties) {
@@ -208,22 +208,37 @@ function writeCase(out: RecordWriter, item: Case): void {
 
 function writeOptions(out: RecordWriter, options: Options): void {
   out.word(options.length);
-  for (const { value, counts } of options) out.word(value, counts);
+  for (const { value, counts } of options) out.pair(value, counts);
 }
 
 function writeCounters(out: RecordWriter, counters: readonly Counter[]): void {
   out.word(counters.length);
-  for (const { min, max } of counters) out.word(min, max ?? none);
+  for (const { min, max } of counters) out.pair(min, max ?? none);
 }
 
 class RecordWriter {
-  readonly words: number[] = [];
-  /** Grows; only its first `poolBytes` bytes are written. */
+  /** Both grow; only the first `count` words and `poolBytes` bytes are written. */
+  records = new Uint32Array(1024);
+  count = 0;
   pool = new Uint8Array(1024);
   poolBytes = 0;
 
-  word(...words: number[]): void {
-    for (const word of words) this.words.push(word);
+  word(word: number): void {
+    if (this.count === this.records.length) {
+      const larger = new Uint32Array(2 * this.count);
+      larger.set(this.records);
+      this.records = larger;
+    }
+    this.records[this.count++] = word;
+  }
+
+  pair(first: number, second: number): void {
+    this.word(first);
+    this.word(second);
+  }
+
+  words(...words: readonly number[]): void {
+    for (const word of words) this.word(word);
   }
 
   list(items: readonly number[]): void {
@@ -235,12 +250,12 @@ class RecordWriter {
     // No character takes more than three bytes for each of its UTF-16 units.
     this.#reserve(text.length * 3);
     if (this.#ascii(text)) {
-      this.word(this.poolBytes, text.length);
+      this.pair(this.poolBytes, text.length);
       this.poolBytes += text.length;
       return;
     }
     const { written } = utf8.encodeInto(text, this.pool.subarray(this.poolBytes));
-    this.word(this.poolBytes, written);
+    this.pair(this.poolBytes, written);
     this.poolBytes += written;
   }
 
@@ -253,7 +268,7 @@ class RecordWriter {
   span(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.pool.set(bytes, this.poolBytes);
-    this.word(this.poolBytes, bytes.length);
+    this.pair(this.poolBytes, bytes.length);
     this.poolBytes += bytes.length;
   }
 

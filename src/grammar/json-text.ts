@@ -122,6 +122,8 @@ class Reader {
   /** Of a string. */
   #value = "";
   #hasEscapes = false;
+  /** The first backslash or control character from some place before on. */
+  #special = -1;
 
   constructor(text: string, bounds: JsonBounds) {
     this.#text = text;
@@ -257,6 +259,26 @@ class Reader {
 
   #string(): true | undefined {
     const text = this.#text;
+    const end = text.indexOf('"', this.#start + 1);
+    if (end === -1 || this.#nextSpecial() < end) return this.#specialString();
+    this.#hasEscapes = false;
+    this.#end = end + 1;
+    this.#value = text.slice(this.#start + 1, end);
+    return true;
+  }
+
+  /** Where the next backslash or control character stands. */
+  #nextSpecial(): number {
+    if (this.#special < this.#start) {
+      special.lastIndex = this.#start;
+      this.#special = special.test(this.#text) ? special.lastIndex - 1 : Number.POSITIVE_INFINITY;
+    }
+    return this.#special;
+  }
+
+  /** A string with escapes, or none after all. */
+  #specialString(): true | undefined {
+    const text = this.#text;
     let at = this.#start + 1;
     this.#hasEscapes = false;
     for (;;) {
@@ -318,5 +340,7 @@ function closer(container: Open): number {
 
 /** What may follow a backslash, beside `u`. */
 const escapes = new Set('"\\/bfnrt');
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is sought, and a class of all others takes nine times as long.
+const special = /[\\\u0000-\u001f]/g;
 /** A number, or what would be one if digits followed. */
 const numberText = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:(?<=[0-9])[eE][+-]?[0-9]*)?/y;

@@ -51,16 +51,41 @@ export function readDocuments(
   const texts = [...documents.map(({ text }) => text), ...outer.texts];
   return ok({
     find: (address) => byAddress.get(address) ?? outer.find(address),
-    isDynamic: outer.isDynamic || documents.some(({ text }) => refersDynamically(text)),
+    isDynamic: outer.isDynamic || documents.some(({ text }) => marksOf(text).dynamic),
     texts,
   });
 }
 
-/** Whether a schema's text may have a reference whose target depends on the way to it. ASCII that is escaped may be anything. */
-export function refersDynamically(text: string): boolean {
-  if (text.includes('"$dynamicRef"') || text.includes('"$recursiveRef"')) return true;
-  return text.includes("\\u00") && /\\u00[2-7]/.test(text);
+/** What a schema's text may have, as far as keys show it that begin with a dollar. */
+export type Marks = {
+  /** References whose target depends on the way to them. */
+  readonly dynamic: boolean;
+  /** Parts with an identifier or an anchor, beside the `id` of draft 4. */
+  readonly identifiers: boolean;
+  /** Schemas that name their draft. */
+  readonly drafts: number;
+};
+
+export function marksOf(text: string): Marks {
+  // ASCII that is escaped may be anything.
+  if (text.includes("\\") && /\\u00[2-7]/.test(text)) {
+    return { dynamic: true, identifiers: true, drafts: Number.POSITIVE_INFINITY };
+  }
+  const found = { dynamic: 0, identifiers: 0, drafts: 0 };
+  for (let at = text.indexOf("$"); at !== -1; at = text.indexOf("$", at + 1)) {
+    for (const [key, mark] of marks) if (text.startsWith(key, at)) found[mark]++;
+  }
+  return { dynamic: found.dynamic > 0, identifiers: found.identifiers > 0, drafts: found.drafts };
 }
+
+const marks = [
+  ['$dynamicRef"', "dynamic"],
+  ['$recursiveRef"', "dynamic"],
+  ['$id"', "identifiers"],
+  ['$anchor"', "identifiers"],
+  ['$dynamicAnchor"', "identifiers"],
+  ['$schema"', "drafts"],
+] as const satisfies readonly (readonly [key: string, mark: keyof Marks])[];
 
 function identifierOf(json: JsonText, address: string): string | undefined {
   if (json.kind !== "object") return undefined;

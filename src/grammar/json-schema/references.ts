@@ -1,5 +1,5 @@
-import { child, type JsonText, pointerTo, pointerTokens } from "../json-text.ts";
-import { type Documents, nameless, refersDynamically } from "./documents.ts";
+import { child, type JsonObject, type JsonText, pointerTo, pointerTokens } from "../json-text.ts";
+import { type Documents, marksOf, nameless } from "./documents.ts";
 import { type Draft, draftNamed, newestDraft, refHidesSiblings, schemaNamed } from "./draft.ts";
 import { keywordOf } from "./keywords.ts";
 import type { Scope } from "./schema.ts";
@@ -17,6 +17,14 @@ type Resource = {
   readonly dynamicAnchors: Map<string, Place>;
 };
 
+/** A schema of a resource, and the steps to it from the pointer or the schema that it is `within`: few places are asked for. */
+type Inside = {
+  readonly json: JsonText;
+  readonly resource: Resource;
+  readonly within: string | Inside;
+  readonly steps: readonly (string | number)[];
+};
+
 /**
  * Where references lead: by JSON pointer, by identifier and by anchor, inside the document and into others that are given. Nothing is ever
  * fetched. The index is made when something first asks for it.
@@ -28,13 +36,19 @@ export class References {
   readonly #documents: Documents;
   readonly #resourceOf = new Map<JsonText, Resource>();
   readonly #resources = new Map<string, Resource>();
+  /** Nothing in the document has an identifier or an anchor, so that all of it is the root's. */
+  readonly #isPlain: boolean;
   #isIndexed = false;
 
   constructor(root: JsonText, text: string, documents: Documents) {
     this.#documents = documents;
+    const marks = marksOf(text);
     const leaves = documents.isDynamic && text.includes("$ref");
-    this.isDynamic = leaves || refersDynamically(text);
+    this.isDynamic = leaves || marks.dynamic;
     this.#root = resourceAt(nameless, { json: root, pointer: "" }, this.#dialect(root, newestDraft));
+    // Only a part that names its draft has another one than the root.
+    const mayBeOld = this.#root.draft?.name === "draft-04" || marks.drafts > (schemaNamed(root) === undefined ? 0 : 1);
+    this.#isPlain = !marks.identifiers && !(mayBeOld && /"id"\s*:\s*"/.test(text));
     if (this.isDynamic) this.#index();
   }
 
@@ -120,54 +134,50 @@ export class References {
 
   /** Registers a schema and those inside it, where keywords of the draft hold schemas. */
   #add(place: Place, resource: Resource): void {
-    const pending: (Place & { readonly resource: Resource })[] = [{ ...place, resource }];
+    if (this.#isPlain && resource === this.#root) return;
+    const pending: Inside[] = [{ json: place.json, resource, within: place.pointer, steps: [] }];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const { json, pointer } = next;
+      const { json } = next;
       if (json.kind !== "object" || this.#resourceOf.has(json)) continue;
-      const own = this.#identify(next, next.resource);
+      const own = this.#identify(json, next);
       this.#resourceOf.set(json, own);
+      const inside = (item: JsonText, ...steps: Inside["steps"]) => {
+        pending.push({ json: item, resource: own, within: next, steps });
+      };
       for (const [name, value] of json.entries) {
         const holds = keywordOf(name, own.draft ?? newestDraft)?.holds;
         if (holds === undefined) continue;
-        const at = pointerTo(pointer, name);
         // `items` and `dependencies` hold one schema or several, by draft.
-        if (value.kind === "array") {
-          value.items.forEach((item, i) => {
-            pending.push({ json: item, pointer: pointerTo(at, i), resource: own });
-          });
-        } else if (holds === "map" && value.kind === "object") {
-          for (const [key, item] of value.entries) {
-            pending.push({ json: item, pointer: pointerTo(at, key), resource: own });
-          }
-        } else {
-          pending.push({ json: value, pointer: at, resource: own });
-        }
+        if (value.kind === "array") for (const [i, item] of value.items.entries()) inside(item, name, i);
+        else if (holds === "map" && value.kind === "object") {
+          for (const [key, item] of value.entries) inside(item, name, key);
+        } else inside(value, name);
       }
     }
   }
 
   /** The resource that a schema belongs to, which may be a new one: its own. Registers anchors on the way. */
-  #identify(place: Place, outer: Resource): Resource {
-    if (place.json.kind !== "object") return outer;
-    const { entries } = place.json;
-    const draft = this.#dialect(place.json, outer.draft ?? newestDraft);
+  #identify(json: JsonObject, place: Inside): Resource {
+    const { resource: outer } = place;
+    const { entries } = json;
+    const draft = this.#dialect(json, outer.draft ?? newestDraft);
     if (draft !== undefined && refHidesSiblings(draft) && entries.has("$ref")) return outer;
     let own = outer;
     const id = entries.get(draft?.name === "draft-04" ? "id" : "$id");
     if (id?.kind === "string") {
       const url = URL.parse(id.value, outer.base);
       // Up to draft 7 an identifier that is only a fragment names a place in the outer resource.
-      if (url !== null && id.value.startsWith("#")) outer.anchors.set(id.value.slice(1), place);
+      if (url !== null && id.value.startsWith("#")) outer.anchors.set(id.value.slice(1), placeOf(place));
       else if (url !== null) {
-        own = resourceAt(withoutFragment(url), place, draft);
-        if (!this.#resources.has(own.base) || place.json === outer.root.json) this.#resources.set(own.base, own);
+        own = resourceAt(withoutFragment(url), placeOf(place), draft);
+        if (!this.#resources.has(own.base) || json === outer.root.json) this.#resources.set(own.base, own);
       }
     }
     for (const keyword of ["$anchor", "$dynamicAnchor"]) {
       const name = entries.get(keyword);
       if (name?.kind !== "string" || keywordOf(keyword, own.draft ?? newestDraft) === undefined) continue;
-      own.anchors.set(name.value, place);
-      if (keyword === "$dynamicAnchor") own.dynamicAnchors.set(name.value, place);
+      own.anchors.set(name.value, placeOf(place));
+      if (keyword === "$dynamicAnchor") own.dynamicAnchors.set(name.value, placeOf(place));
     }
     return own;
   }
@@ -185,6 +195,11 @@ export class References {
     this.#add(place, around);
     return place;
   }
+}
+
+function placeOf({ json, within, steps }: Inside): Place {
+  const outer = typeof within === "string" ? within : placeOf(within).pointer;
+  return { json, pointer: steps.reduce<string>(pointerTo, outer) };
 }
 
 function resourceAt(base: string, root: Place, draft: Draft | undefined): Resource {
