@@ -305,7 +305,7 @@ const Builder = struct {
                     const item = terms.terms.items[term.a];
                     const counts: u64 = @max(1, if (term.c == none) term.b else term.c);
                     // Overlapping counts of one class are one.
-                    if (item.kind == .class) break :repeat .{ .always = if (term.c == none or term.b <= 1) 1 else 1 + counts / (2 + term.c - term.b) };
+                    if (item.kind == .class) break :repeat .{ .always = if (term.c == none or term.b <= 1) 1 else 1 + counts / (term.c - term.b + 2) };
                     break :repeat .{
                         .once = if (item.shortest == item.longest) spreads[term.a].once else spreads[term.a].always *| counts,
                         .always = spreads[term.a].always *| counts,

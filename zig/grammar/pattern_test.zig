@@ -197,6 +197,8 @@ test "huge counts cost nothing, and what would cost too much is refused" {
     for ([_]Case{
         .{ .regex = try hand.repeat(ab, 0, huge), .outcome = .made, .units = 1000 },
         .{ .regex = try hand.repeat(ab, huge, huge), .outcome = .made, .units = 1000 },
+        .{ .regex = try hand.repeat(ab, none - 1, none - 1), .outcome = .made, .units = 1000 },
+        .{ .regex = try hand.concat(&.{ try hand.repeat(ab, huge, huge), try hand.repeat(ab, huge, none - 1) }), .outcome = .made, .units = 1000 },
         .{ .regex = try hand.concat(&.{ a, try hand.repeat(ab, 5, huge), a }), .outcome = .made, .units = 1000 },
         .{ .regex = try hand.concat(&.{ a, try hand.repeat(ab, 5, huge), a }), .max = huge, .outcome = .made, .units = 1000 },
         .{ .regex = try hand.repeat(try hand.text("ab"), 3, huge), .outcome = .made, .units = 1000 },

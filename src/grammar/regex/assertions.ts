@@ -1,4 +1,5 @@
 import type { AST } from "@eslint-community/regexpp";
+import { repetitionMax } from "../../limits.ts";
 import { type CodePoints, invert, unite } from "./code-points.ts";
 import type { PatternFlags } from "./pattern.ts";
 import { foldCase, lineEnds, setOf, wordPoints } from "./sets.ts";
@@ -13,6 +14,9 @@ export function wordSet(flags: PatternFlags): CodePoints {
 export function classOf(node: AST.Character | AST.CharacterSet | AST.CharacterClass, flags: PatternFlags): CodePoints {
   const fold = (set: CodePoints) => (flags.ignoreCase ? foldCase(set) : set);
   if (node.type !== "CharacterClass") return fold(setOf(node, flags.dotAll));
+  // Elsewhere these are sets of their own; here they would silently be their characters, and the `]` behind them a text.
+  const foreign = /\[:\^?[a-z]+:\]$|(?:&&|--)\[/.exec(node.raw);
+  if (foreign !== null) throw new NotRegular(`has '${foreign[0]}' in a class, which ECMAScript does not know`);
   const set = fold(unite(...node.elements.map((element) => setOf(element, flags.dotAll))));
   return node.negate ? invert(set) : set;
 }
@@ -24,8 +28,11 @@ export function modified(flags: PatternFlags, group: AST.Group | AST.CapturingGr
   return { ignoreCase: set("ignoreCase"), multiline: set("multiline"), dotAll: set("dotAll") };
 }
 
-export function finite(max: number): number | undefined {
-  return max === Number.POSITIVE_INFINITY ? undefined : max;
+/** How often a quantifier repeats; no more than an automaton's counter holds. */
+export function boundsOf({ min, max, raw }: AST.Quantifier): readonly [min: number, max: number | undefined] {
+  const last = max === Number.POSITIVE_INFINITY ? undefined : max;
+  if (Math.max(min, last ?? 0) <= repetitionMax) return [min, last];
+  throw new NotRegular(`repeats something more than ${repetitionMax} times ('${raw}')`);
 }
 
 /** The classes of the character before that some assertion inside asks for. */

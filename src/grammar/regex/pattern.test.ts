@@ -133,6 +133,13 @@ test.each([
   ["(?:^a){0,99}", "repeats an assertion more than 64 times ('(?:^a){0,99}')"],
   ["(", "is no regular expression of ECMAScript: Unterminated group"],
   ["\\p{Nope}\\_", "is no regular expression of ECMAScript: Invalid property name"],
+  ["a{2147483649}", "repeats something more than 2147483648 times ('a{2147483649}')"],
+  ["a{1,18446744073709551616}", "repeats something more than 2147483648 times ('a{1,18446744073709551616}')"],
+  ["[[:alpha:]]+", "has '[:alpha:]' in a class, which ECMAScript does not know"],
+  ["[a-z&&[^aeiou]]", "has '&&[' in a class, which ECMAScript does not know"],
+  ...["\\Aa", "a\\Z", "\\h", "\\Qa\\E", "\\x{41}", "\\pL\\_", "\\u{41}\\_", "\\1\\_", "\\01\\_"].map(
+    (source) => [source, expect.stringMatching(/^is no regular expression of ECMAScript: /)] as const,
+  ),
   ["(".repeat(60_000), "has more than 20000 characters"],
   [`${"(".repeat(9000)}${")".repeat(9000)}`, "nests groups deeper than 100"],
 ])("%p is refused", (source, failure) => {

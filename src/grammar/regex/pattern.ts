@@ -3,10 +3,10 @@ import { fail, ok, type Result } from "../../generation/result.ts";
 import { patternCharactersMax, patternDepthMax, patternRoundsMax } from "../../limits.ts";
 import {
   behindOf,
+  boundsOf,
   classOf,
   collectAssertions,
   collectBehind,
-  finite,
   modified,
   NotRegular,
   temperedRound,
@@ -51,16 +51,24 @@ function parse(source: string): Result<AST.Pattern, string> {
   try {
     return ok(read(true));
   } catch (error) {
-    // Without the flag these would silently mean the letters themselves.
-    const letters = /\\[pPk]|\\u\{/.test(source);
     try {
-      if (!letters && source.isWellFormed() && !/[\u{10000}-\u{10ffff}]/u.test(source)) return ok(read(false));
+      if (!escapesLetters(source) && source.isWellFormed() && !/[\u{10000}-\u{10ffff}]/u.test(source))
+        return ok(read(false));
     } catch {
       // The first message says what is wrong.
     }
     const message = error instanceof Error ? error.message.replace(/^Invalid regular expression: .*: /s, "") : "";
     return fail(`is no regular expression of ECMAScript: ${message}`);
   }
+}
+
+/**
+ * Whether letters or digits are escaped that have no meaning in ECMAScript. Without the flag they would silently stand for themselves,
+ * and hardly any author means that: `\\A`, `\\Z` and `\\h` are other dialects' anchors and classes.
+ */
+function escapesLetters(source: string): boolean {
+  const known = /\\(?:[dDwWsSbBfnrtv]|0(?![0-9])|c[A-Za-z]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[^A-Za-z0-9])/g;
+  return /\\[A-Za-z0-9]/.test(source.replace(known, ""));
 }
 
 /** Groups that are open at once, counting some that are escaped or inside classes; the parser is recursive. */
@@ -167,7 +175,7 @@ class Translation {
         return this.#languages.class(classOf(node, flags));
       case "Quantifier": {
         const item = this.#plain(node.element, flags);
-        return item && this.#languages.repeat(item, node.min, finite(node.max));
+        return item && this.#languages.repeat(item, ...boundsOf(node));
       }
       case "Assertion":
         return undefined;
@@ -262,7 +270,7 @@ class Translation {
         return make.union(node.alternatives.map((alternative) => this.#withoutEnds(alternative, inner)));
       }
       case "Quantifier":
-        return make.repeat(this.#withoutEnds(node.element, flags), node.min, finite(node.max));
+        return make.repeat(this.#withoutEnds(node.element, flags), ...boundsOf(node));
       default:
         return this.#plain(node, flags) ?? make.none;
     }
