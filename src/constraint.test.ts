@@ -153,6 +153,46 @@ test("references lead into the documents that are given, and what is wrong there
   });
 });
 
+test("numbers that are no tokens and no counts are refused, and change nothing", () => {
+  using grammar = compiled({ enum: ["yes", "no"] });
+  using matcher = grammar.matcher();
+  const [quote = 0] = encode('"');
+  const before = matcher.mask().slice();
+  for (const token of [-1, Number.NaN, quote + 0.5, 2 ** 32 + quote, vocabulary.count, Number.POSITIVE_INFINITY]) {
+    expect([token, matcher.accept(token), matcher.maskAfter([token])]).toEqual([token, false, undefined]);
+  }
+  expect(matcher.accept(quote)).toBe(true);
+  for (const count of [-1, Number.NaN, 0.5, 2, 2 ** 32 + 1]) expect(matcher.rollback(count)).toBe(false);
+  expect(matcher.rollback(1)).toBe(true);
+  expect(matcher.mask()).toEqual(before);
+  for (const left of [-1, 0, Number.NaN]) expect([...tokensIn(matcher.mask(left))]).toEqual([]);
+  expect(matcher.mask(2 ** 40)).toEqual(before);
+});
+
+test("a draft that is longer than can be taken back throws, and changes nothing", () => {
+  const made = compile(vocabulary, { kind: "regex", pattern: "a*" });
+  if (!made.ok) throw new Error(made.failure.message);
+  using grammar = made.value;
+  using matcher = grammar.matcher();
+  const [letter = 0] = encode("a");
+  expect(matcher.maskAfter(new Array(1024).fill(letter))).toBeDefined();
+  expect(() => matcher.maskAfter(new Array(1025).fill(letter))).toThrow("at most 1024 tokens");
+  expect(matcher.rollback(1)).toBe(false);
+});
+
+test("options of a policy that are none are refused by name", () => {
+  const failure = (policy: object) => {
+    const result = compile(vocabulary, { kind: "json", policy });
+    return result.ok ? undefined : result.failure;
+  };
+  expect(failure({ whitespace: 0, order: null, spelling: undefined })).toBeUndefined();
+  for (const whitespace of [-1, 1.5, Number.NaN, 2 ** 32, "none"]) {
+    expect(failure({ whitespace })).toMatchObject({ keyword: "whitespace" });
+  }
+  expect(failure({ additional: "open" })?.message).toBe("'additional' has to be 'closed' or 'spec'.");
+  expect(failure({ spaces: 3 })?.message).toBe("'spaces' is no option of a policy.");
+});
+
 test("looking ahead, going back and forking leave every mask as it was", () => {
   const random = seededRandom();
   using grammar = compiled(person);

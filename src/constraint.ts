@@ -2,7 +2,7 @@ import { libraryPath, openLibrary } from "./engine/library.ts";
 import { createMatcher, type Matcher as NativeMatcher } from "./engine/matcher.ts";
 import { type NativeVocabulary, openVocabulary } from "./engine/vocabulary.ts";
 import type { GrammarSource } from "./generation/grammar-source.ts";
-import { type AskedPolicy, defaultPolicy, policyWith } from "./generation/policy.ts";
+import { type AskedPolicy, defaultPolicy, policyFault, policyWith } from "./generation/policy.ts";
 import { fail, ok, type Result } from "./generation/result.ts";
 import type { SchemaDocument } from "./generation/schema-document.ts";
 import { encodeIr } from "./grammar/encode.ts";
@@ -61,11 +61,14 @@ export class Vocabulary {
   }
 }
 
+/** What JSON leaves open; see `Policy` for each option. */
+export type ConstraintPolicy = Omit<AskedPolicy, "relax">;
+
 /** What an output has to be. Schemas, patterns and grammars are text; a schema may also be given as a value. */
 export type ConstraintSource =
-  | { readonly kind: "json_schema"; readonly schema: string | object | boolean; readonly policy?: AskedPolicy }
+  | { readonly kind: "json_schema"; readonly schema: string | object | boolean; readonly policy?: ConstraintPolicy }
   /** Any JSON value. */
-  | { readonly kind: "json"; readonly policy?: AskedPolicy }
+  | { readonly kind: "json"; readonly policy?: ConstraintPolicy }
   | { readonly kind: "gbnf" | "lark"; readonly grammar: string }
   /** ECMAScript; the whole output has to match. */
   | { readonly kind: "regex"; readonly pattern: string }
@@ -151,13 +154,13 @@ export class Matcher {
    * `tokensLeft` only tokens after which the output can be finished within that many, this one included.
    */
   mask(tokensLeft?: number): Uint32Array {
-    this.#native.fill(tokensLeft);
+    this.#native.fill(tokensLeft === undefined ? undefined : Math.min(Math.max(0, Math.floor(tokensLeft)), tokensMax));
     return this.#native.mask;
   }
 
   /** False, and the state unchanged, when the token is not allowed. */
   accept(token: number): boolean {
-    const accepted = this.#native.accept(token);
+    const accepted = this.#isToken(token) && this.#native.accept(token);
     if (accepted) this.#tokens.push(token);
     return accepted;
   }
@@ -195,28 +198,37 @@ export class Matcher {
 
   /** Takes back the last `count` accepted tokens; false, and nothing changed, where there are fewer or more than are remembered. */
   rollback(count: number): boolean {
+    if (!Number.isInteger(count) || count < 0 || count > this.#tokens.length) return false;
     if (!this.#native.rollback(count)) return false;
     this.#tokens.length -= count;
     return true;
   }
 
-  /** The mask after these tokens, which stay unaccepted; undefined when one of them is not allowed. A view, as `mask()` is. */
+  /**
+   * The mask after these tokens, which stay unaccepted; undefined when one of them is not allowed. A view, as `mask()` is. Throws, and
+   * nothing changed, where the draft is longer than can be taken back.
+   */
   maskAfter(draft: Iterable<number>): Uint32Array | undefined {
     let accepted = 0;
     let allowed = true;
     for (const token of draft) {
-      allowed = this.#native.accept(token);
+      allowed = accepted < draftTokensMax && this.#isToken(token) && this.#native.accept(token);
       if (!allowed) break;
       accepted++;
     }
     if (allowed) this.#native.fill();
-    if (!this.#native.rollback(accepted))
-      throw new Error(`a draft of ${accepted} tokens is longer than can be taken back`);
+    this.#native.rollback(accepted);
+    if (!allowed && accepted === draftTokensMax) throw new RangeError(`a draft has at most ${draftTokensMax} tokens`);
     return allowed ? this.#native.mask : undefined;
   }
 
   [Symbol.dispose](): void {
     this.#native[Symbol.dispose]();
+  }
+
+  /** The engine takes 32 bits of any number. */
+  #isToken(token: number): boolean {
+    return Number.isInteger(token) && token >= 0 && token < this.#vocabulary.count;
   }
 
   /** The tokens that the tokenizer writes for `forced` after what is there: what came before may belong to the same word. */
@@ -290,8 +302,10 @@ function lowerJson(
   builder: IrBuilder,
   schema: string,
   documents: Documents,
-  asked: AskedPolicy = {},
+  asked: ConstraintPolicy = {},
 ): Result<Lowered, Refusal> {
+  const fault = policyFault(asked);
+  if (fault !== undefined) return fail({ pointer: "", keyword: fault.option, reason: fault.reason });
   const policy = policyWith(asked);
   const options = { ...schemaOptions(policy, "schema"), documents, objectsOnly: false, originFirst: 0 };
   const lowered = lowerSchema(builder, schema, options);
@@ -349,6 +363,10 @@ function unwrap<T>(result: Result<T, string>): T {
 }
 
 const utf8 = new TextDecoder();
+/** More than any output has left. */
+const tokensMax = 0xffff_fffe;
+/** Tokens that a matcher takes back at least. */
+const draftTokensMax = 1024;
 /** Tokens before a draft that can share a word with it. */
 const contextTokens = 16;
 /** Tokens at its end that what follows can merge with; public measurements found no longer merges. */

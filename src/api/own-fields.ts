@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Failure } from "../generation/failure.ts";
-import { policyWith } from "../generation/policy.ts";
+import { policyWith, whitespaceCharactersMax } from "../generation/policy.ts";
 import type { AnswerFormat, Request } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import { lexiconWordLengthMax, lexiconWordsMax, schemaDocumentsMax } from "../limits.ts";
@@ -38,9 +38,16 @@ export const ownFields = {
       additional: optional(oneOf(["closed", "spec"])),
       order: optional(oneOf(["any", "schema"])),
       whitespace: optional(
-        Type.Union([Type.Literal("compact"), Type.Literal("flexible"), Type.Integer({ minimum: 0, maximum: 0xffff })], {
-          description: "'compact', 'flexible' or a number of characters",
-        }),
+        Type.Union(
+          [
+            Type.Literal("compact"),
+            Type.Literal("flexible"),
+            Type.Integer({ minimum: 0, maximum: whitespaceCharactersMax }),
+          ],
+          {
+            description: "'compact', 'flexible' or a number of characters",
+          },
+        ),
       ),
       format: optional(oneOf(["assert", "annotate"])),
       spelling: optional(oneOf(["canonical", "spec"])),

@@ -44,5 +44,31 @@ export function policyWith(asked: AskedPolicy): Policy {
   };
 }
 
+/** Characters of whitespace that a policy may leave free by number; more is `flexible`. */
+export const whitespaceCharactersMax = 0xffff;
+
 /** What is left out or null asks for nothing. */
 export type AskedPolicy = { readonly [Name in keyof Policy]?: Policy[Name] | null | undefined };
+
+const choices: ReadonlyMap<string, readonly unknown[]> = new Map([
+  ["additional", ["closed", "spec"]],
+  ["order", ["any", "schema"]],
+  ["whitespace", ["compact", "flexible"]],
+  ["spelling", ["canonical", "spec"]],
+  ["format", ["assert", "annotate"]],
+]);
+
+/** The first option with a value that it cannot have, for callers whose types nobody has checked. */
+export function policyFault(asked: object): { readonly option: string; readonly reason: string } | undefined {
+  for (const [option, value] of Object.entries(asked)) {
+    if (value === undefined || value === null) continue;
+    const known = choices.get(option);
+    if (known === undefined) return { option, reason: "is no option of a policy" };
+    if (known.includes(value)) continue;
+    const counts = option === "whitespace";
+    if (counts && Number.isInteger(value) && value >= 0 && value <= whitespaceCharactersMax) continue;
+    const more = counts ? ` or a whole number up to ${whitespaceCharactersMax}` : "";
+    return { option, reason: `has to be ${known.map((each) => `'${each}'`).join(" or ")}${more}` };
+  }
+  return undefined;
+}
