@@ -10,6 +10,8 @@ export type Embedding = {
   readonly languages: Languages;
   /** The tokens of a text in which special tokens are read as such. */
   readonly tokensOf: (text: string) => ArrayLike<number>;
+  /** Tokens of the vocabulary. */
+  readonly tokenCount: number;
   /** The control token of exactly this text. */
   readonly controlToken: (text: string) => number | undefined;
   /** The node of a JSON Schema, given as its own text; `order` of keys where the policy leaves it open. */

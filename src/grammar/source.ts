@@ -20,6 +20,7 @@ import { wholePattern } from "./whole-pattern.ts";
 
 export type GrammarOptions = {
   readonly tokensOf: Embedding["tokensOf"];
+  readonly tokenCount: Embedding["tokenCount"];
   readonly controlToken: Embedding["controlToken"];
   /** Of the JSON inside. */
   readonly policy: Policy;
@@ -39,7 +40,7 @@ export type LoweredGrammar = { readonly node: NodeId; readonly places: readonly 
 export function lowerGrammar(
   builder: IrBuilder,
   source: GrammarSource,
-  { tokensOf, controlToken, policy, documents, originFirst }: GrammarOptions,
+  { tokensOf, tokenCount, controlToken, policy, documents, originFirst }: GrammarOptions,
 ): Result<LoweredGrammar, Refusal> {
   const places: string[] = [];
   const json: Embedding["json"] = (schema, order = "schema") => {
@@ -54,12 +55,12 @@ export function lowerGrammar(
     places.push(...lowered.value.places);
     return ok(builder.node({ kind: "json", value: lowered.value.value, style: jsonStyle(policy) }));
   };
-  const node = lowerSource({ builder, languages: new Languages(), tokensOf, controlToken, json }, source);
+  const node = lowerSource({ builder, languages: new Languages(), tokensOf, tokenCount, controlToken, json }, source);
   return node.ok ? ok({ node: node.value, places }) : node;
 }
 
 function lowerLark(embedding: Embedding, text: string): Result<NodeId, Refusal> {
-  const grammar = parseLark(text, embedding.tokensOf);
+  const grammar = parseLark(text, embedding);
   if (!grammar.ok) return grammar;
   const rules = larkRules(embedding, grammar.value);
   return rules.ok ? lowerRules(embedding, rules.value, larkStart, "rewritten") : rules;

@@ -63,6 +63,8 @@ describe("refuses by name and place", () => {
     ['root ::= "a"{2,1}', "1:18 : cannot be read: a repetition's maximum is below its minimum"],
     ['root ::= "a"{2147483649}', "1:24 : cannot be read: 2147483649 is above 2147483648"],
     ["root ::= <abc>", "1:10 <abc>: is 5 tokens of this model, not one"],
+    ["root ::= <[1000]>", "1:10 <[1000]>: is no token of this model"],
+    ["root ::= !<[1000]>", "1:10 <[1000]>: is no token of this model"],
     ["root ::= <[x]>", "1:12 : cannot be read: a token is written '<[id]>'"],
     ["root = 1", "1:6 : cannot be read: '::=' was expected"],
     ["", " root: is not defined, and the grammar begins with it"],

@@ -159,6 +159,7 @@ class Parser {
     if (cursor.take("[")) {
       token = cursor.number();
       if (token === undefined || !cursor.take("]>")) return cursor.fail("a token is written '<[id]>'");
+      if (token >= this.#embedding.tokenCount) return cursor.refuse(at, `<[${token}]>`, "is no token of this model");
     } else {
       const text = cursor.until(">");
       if (text === undefined) return cursor.fail("a token has no '>'");

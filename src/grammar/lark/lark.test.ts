@@ -59,6 +59,9 @@ const cases: readonly Case[] = [
   ["start: <|x|> <[7]> <think>", ["⟨<|x|>⟩⟨<|x|>⟩⟨<think>⟩"], ["<|x|>⟨<|x|>⟩⟨<think>⟩"]],
   ["start: <[7-8]> <[^7]> <[*]>", ["⟨<think>⟩⟨<think>⟩⟨<|x|>⟩"], ["⟨<|x|>⟩⟨<|x|>⟩⟨<|x|>⟩"]],
   ['start: a\na: a b | b b |\nb: a? "x"', ["", "xx", "xxx"], ["y"]],
+  ['start: "a" b ( | "d")\nb: | "c"', ["a", "ac", "ad", "acd"], ["", "c"]],
+  ['start: "a" b\nb:\n  | "c"\n  | "d"', ["a", "ac", "ad"], ["cd"]],
+  ["%import common (INT,\n  WS)\n%import common.INT\nstart: INT WS INT", ["1 2"], ["12"]],
 ];
 
 test.each(cases)("%s", (text, accepted, rejected) => {
@@ -82,6 +85,14 @@ describe("refuses by name and place", () => {
     ['%override start: "a"', "1:1 %override: is not supported"],
     ["%import python.NAME", "1:1 python.NAME: is not imported from 'common', and nothing else can be"],
     ["%import common.NOPE", "1:1 NOPE: is no terminal of 'common'"],
+    ['INT: "x"\n%import common.INT', "2:1 INT: is defined twice"],
+    ["%import common (INT, WS) -> X", "1:1 X: is one name for a list of terminals"],
+    ["%import common", "1:1 : is no terminal of 'common'"],
+    ['%llguidance {"allow_initial_skip": 1}', "1:1 allow_initial_skip: is an option that is not true or false"],
+    ['%llguidance {"unheard_of": 1}', "1:1 unheard_of: is an option that is not true or false"],
+    ["start: <[1-1000]>", "1:8 <[1-1000]>: names a token that this model does not have"],
+    ["start: <[^1000]>", "1:8 <[^1000]>: names a token that this model does not have"],
+    ["start: /[[:alpha:]]/", "1:8 /[[:alpha:]]/: has '[:alpha:]' in a class, which ECMAScript does not know"],
     ["start: /a/x", "1:8 x: is a flag that is not supported"],
     ["start: /(a/", "1:8 /(a/: is no regular expression of ECMAScript: Unterminated group"],
     ['start[max_tokens=3]: "a"', "1:1 start: has the attribute 'max_tokens', which is not supported"],

@@ -1,5 +1,6 @@
 import { fail, ok, type Result } from "../../generation/result.ts";
 import { grammarCharactersMax, grammarDepthMax, repetitionMax } from "../../limits.ts";
+import type { Embedding } from "../embedding.ts";
 import type { Refusal } from "../json-schema/schema.ts";
 import { readJson } from "../json-text.ts";
 import { Cursor } from "../text-cursor.ts";
@@ -11,24 +12,26 @@ import type { LarkGrammar, LarkItem, LarkRule } from "./syntax.ts";
  * The dialect of Lark that llguidance (its docs/syntax.md) and OpenAI's custom tools read. Refused by name: templates, priorities, imports
  * but from `common`, `%declare`, `%override`, `%extend`, and llguidance's attributes and options that are not about which texts fit.
  */
-export function parseLark(text: string, tokensOf: (text: string) => ArrayLike<number>): Result<LarkGrammar, Refusal> {
+export function parseLark(text: string, tokens: Tokens): Result<LarkGrammar, Refusal> {
   if (text.length > grammarCharactersMax) {
     return fail({ pointer: "", keyword: "", reason: `is longer than ${grammarCharactersMax} characters` });
   }
   const cursor = new Cursor(text);
-  const grammar = new Parser(cursor, tokensOf).grammar(false);
+  const grammar = new Parser(cursor, tokens).grammar(false);
   if (grammar !== undefined && cursor.refusal === undefined) return ok(grammar);
   return fail(cursor.refusal ?? { pointer: "", keyword: "", reason: "cannot be read" });
 }
 
+type Tokens = Pick<Embedding, "tokensOf" | "tokenCount">;
+
 class Parser {
   readonly #cursor: Cursor;
-  readonly #tokensOf: (text: string) => ArrayLike<number>;
+  readonly #tokens: Tokens;
   #depth = 0;
 
-  constructor(cursor: Cursor, tokensOf: (text: string) => ArrayLike<number>) {
+  constructor(cursor: Cursor, tokens: Tokens) {
     this.#cursor = cursor;
-    this.#tokensOf = tokensOf;
+    this.#tokens = tokens;
   }
 
   /** Up to the end of the text or, `inner`, to the brace that closes a grammar inside another. */
@@ -138,16 +141,22 @@ class Parser {
     this.#space(false);
     const path = cursor.match(/[A-Za-z_.]+/y) ?? "";
     this.#space(false);
-    const names =
-      path === "common" ? cursor.match(/\([A-Z_, \t]+\)/y)?.match(/[A-Z_]+/g) : [path.replace(/^common\./, "")];
-    if (!/^common(\.|$)/.test(path) || names === null || names === undefined) {
+    if (!/^common(\.|$)/.test(path)) {
       return cursor.refuse(at, path, "is not imported from 'common', and nothing else can be");
     }
+    const listed = path === "common";
+    const names = listed ? cursor.match(/\([A-Z_,\s]+\)/y)?.match(/[A-Z_]+/g) : [path.replace(/^common\./, "")];
     this.#space(false);
     const alias = cursor.match(/->[ \t]*[A-Za-z_][A-Za-z0-9_]*/y)?.replace(/^->[ \t]*/, "");
-    for (const name of names) {
+    if (listed && alias !== undefined) return cursor.refuse(at, alias, "is one name for a list of terminals");
+    for (const name of names ?? [""]) {
       if (!commonTerminals.has(name)) return cursor.refuse(at, name, "is no terminal of 'common'");
-      terminals.set(alias ?? name, { item: { kind: "name", name: commonName(name), at }, shortest: false, at });
+      const own = alias ?? name;
+      const item: LarkItem = { kind: "name", name: commonName(name), at };
+      const other = terminals.get(own)?.item;
+      const isSame = other === undefined || (other.kind === "name" && other.name === item.name);
+      if (!isSame) return cursor.refuse(at, own, "is defined twice");
+      terminals.set(own, { item, shortest: false, at });
       for (const [used, rule] of commonRules()) terminals.set(used, rule);
     }
     return true;
@@ -159,10 +168,10 @@ class Parser {
     if (entries === undefined) return this.#cursor.refuse(at, "%llguidance", "has to be followed by a JSON object");
     let initialSkip = false;
     for (const [name, value] of entries) {
-      const isOn = value.kind === "boolean" && value.value;
-      if (name === "allow_initial_skip") initialSkip = isOn;
+      if (value.kind !== "boolean") return this.#cursor.refuse(at, name, "is an option that is not true or false");
+      if (name === "allow_initial_skip") initialSkip = value.value;
       // How drafts are made does not change which texts fit.
-      else if (name !== "no_forcing" && isOn)
+      else if (name !== "no_forcing" && value.value)
         return this.#cursor.refuse(at, name, "is an option that is not supported");
     }
     return initialSkip;
@@ -172,8 +181,8 @@ class Parser {
     const cursor = this.#cursor;
     const items: LarkItem[] = [];
     this.#space(this.#depth > 0);
+    // A rule or a group that begins with '|' may be empty, as its first alternative is.
     this.#continues();
-    cursor.take("|");
     do {
       const item = this.#intersection();
       if (item === undefined) return undefined;
@@ -402,12 +411,14 @@ class Parser {
         const [first = "", last = first] = part.split("-");
         return [Number(first || Number.NaN), Number(last || Number.NaN)];
       });
-      const ordered = ranges.every(([first, last]) => first <= last && last < 2 ** 31 && last - first <= 0xffff);
-      return ordered
-        ? { kind: "tokens", negated: negation === "^", ranges, at }
-        : cursor.refuse(at, written, "is no list of tokens");
+      const ordered = ranges.every(([first, last]) => first <= last && last - first <= 0xffff);
+      if (!ordered) return cursor.refuse(at, written, "is no list of tokens");
+      if (ranges.some(([, last]) => last >= this.#tokens.tokenCount)) {
+        return cursor.refuse(at, written, "names a token that this model does not have");
+      }
+      return { kind: "tokens", negated: negation === "^", ranges, at };
     }
-    const tokens = this.#tokensOf(written);
+    const tokens = this.#tokens.tokensOf(written);
     const token = tokens[0];
     if (token === undefined || tokens.length !== 1) {
       return cursor.refuse(at, written, `is ${tokens.length} tokens of this model, not one`);
@@ -450,7 +461,7 @@ let commonKnown: ReadonlyMap<string, LarkRule> | undefined;
 function commonRules(): ReadonlyMap<string, LarkRule> {
   if (commonKnown !== undefined) return commonKnown;
   const text = [...commonTerminals].map(([name, item]) => `${name}: ${item}`).join("\n");
-  const parsed = parseLark(text, () => []);
+  const parsed = parseLark(text, { tokensOf: () => [], tokenCount: 0 });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.failure));
   commonKnown = new Map(
     [...parsed.value.terminals].map(([name, rule]) => [commonName(name), { ...rule, item: renamed(rule.item) }]),

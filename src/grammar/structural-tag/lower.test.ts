@@ -145,6 +145,13 @@ describe("refuses by place and name", () => {
       "/format/elements/1 pattern: is missing",
     ],
     [formatOf({ ...text("a"), valu: 1 }), "/format valu: is not known here"],
+    [formatOf(tag({ ...token(3), toke: 1 }, integer, "x")), "/format/begin toke: is not known here"],
+    [formatOf({ type: "dispatch", rules: [["<a>", integer, 1]] }), "/format rules: has to list pairs"],
+    [formatOf(token(1000)), "/format token: names 1000, which is no token of this model"],
+    [
+      formatOf({ type: "exclude_token", exclude_tokens: [1000] }),
+      "/format exclude_tokens: names 1000, which is no token of this model",
+    ],
     [formatOf({ ...integer, style: "qwen_xml" }), "/format style: 'qwen_xml' cannot be enforced; only 'json' can"],
     [formatOf({ ...anyText, max_tokens: 3 }), "/format max_tokens: cannot be enforced for text; 'max_chars' can"],
     [formatOf({ type: "repeat", min: 3, max: 2, content: text("a") }), "/format max: is below 'min'"],

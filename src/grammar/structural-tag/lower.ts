@@ -323,8 +323,10 @@ class Lowering {
   /** Pairs of what begins a rule and its format. */
   #rules(fields: Fields, around: Surroundings): { readonly key: JsonText; readonly node: NodeId }[] | undefined {
     const rules = fields.list("rules")?.map((item, i) => {
-      const [key, format] = item.kind === "array" ? item.items : [];
-      if (key === undefined || format === undefined) return fields.refuse("rules", "has to list pairs");
+      const [key, format, ...others] = item.kind === "array" ? item.items : [];
+      if (key === undefined || format === undefined || others.length > 0) {
+        return fields.refuse("rules", "has to list pairs");
+      }
       const node = this.#format(format, pointerTo(pointerTo(fields.pointerOf("rules"), i), 1), around);
       return node === undefined ? undefined : { key, node };
     });
@@ -337,6 +339,7 @@ class Lowering {
     const inner = this.#fields(value, fields.pointerOf(name));
     if (inner?.text("type") !== "token") return fields.refuse(name, "has to be a string or a token");
     const token = this.#token(inner, "token", inner.value("token"));
+    inner.finish();
     return token === undefined ? undefined : { kind: "token", token };
   }
 
@@ -352,7 +355,12 @@ class Lowering {
   /** A token by its number or by its text. */
   #token(fields: Fields, name: string, value: JsonText | undefined): number | undefined {
     if (value === undefined) return undefined;
-    if (value.kind === "number" && /^[0-9]{1,9}$/.test(value.text)) return Number(value.text);
+    if (value.kind === "number" && /^[0-9]+$/.test(value.text)) {
+      const token = Number(value.text);
+      return token < this.#embedding.tokenCount
+        ? token
+        : fields.refuse(name, `names ${value.text}, which is no token of this model`);
+    }
     if (value.kind !== "string") return fields.refuse(name, "has to be a token's number or text");
     const tokens = this.#embedding.tokensOf(value.value);
     if (tokens.length === 1) return tokens[0];
