@@ -65,6 +65,49 @@ test("says of every keyword what becomes of it", async () => {
   ]);
 });
 
+test("what says nothing in its place is an annotation", async () => {
+  const value = {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    properties: {
+      a: { $ref: "#/definitions/b", maximum: 1 },
+      c: { format: "phone", else: { const: 1 } },
+      d: { format: "date", additionalItems: false },
+      e: { $schema: "https://json-schema.org/draft/2020-12/schema", contentSchema: { minimum: 1 }, minContains: 2 },
+      f: { if: { type: "null" }, else: { const: 1 } },
+    },
+    definitions: { b: { type: "integer" } },
+  };
+  const { text } = await run(write("effects.json", JSON.stringify(value)));
+  expect(text.split("\n").slice(1, -1)).toEqual([
+    "enforced    /properties/a: $ref",
+    "annotation  /properties/a: maximum",
+    "annotation  /properties/c: format, else",
+    "annotation  /properties/c/else: const",
+    "enforced    /properties/d: format",
+    "annotation  /properties/d: additionalItems",
+    "enforced    /properties/e: $schema",
+    "annotation  /properties/e: contentSchema, minContains",
+    "annotation  /properties/e/contentSchema: minimum",
+    "enforced    /properties/f: if, else",
+    "enforced    /properties/f/if: type",
+    "enforced    /properties/f/else: const",
+    "enforced    /definitions/b: type",
+  ]);
+});
+
+test("files of other editors say the same", async () => {
+  const marked = write("marked.json", '\ufeff{"type": "integer"}\r\n');
+  expect((await run(marked, { instance: write("twelve", "12\r\n") })).passed).toBe(true);
+  const words = write("lines.txt", "red\r\ngreen\r\n");
+  for (const kind of ["choice", "lexicon"] as const) {
+    expect((await run(words, { kind, instance: write("red", "red\n") })).passed).toBe(true);
+  }
+  const pattern = { kind: "regex", instance: write("abb", "abb") } as const;
+  expect((await run(write("pattern.txt", "ab+\r\n"), pattern)).passed).toBe(true);
+  // In an output the mark would be a character.
+  expect((await run(marked, { instance: write("mark", "\ufeff12") })).text).toContain("at byte 0 (line 1, column 1)");
+});
+
 test("finds where an instance stops being valid, and what was allowed there", async () => {
   const instance = (text: string) => run(schema, { instance: write("instance.json", text) });
   expect((await instance('{"name": "Åsa", "size": "M"}\n')).passed).toBe(true);

@@ -24,9 +24,9 @@ export async function check(
 ): Promise<Result<{ readonly text: string; readonly passed: boolean }, string>> {
   const kind = options.kind ?? kindOf(options.file);
   if (kind === undefined) return fail(`--kind says what ${options.file} is: ${checkKinds.join(", ")}.`);
-  const source = readText(options.file);
+  const source = readText(options.file, true);
   if (!source.ok) return source;
-  const instance = options.instance === undefined ? ok(undefined) : readText(options.instance);
+  const instance = options.instance === undefined ? ok(undefined) : readText(options.instance, false);
   if (!instance.ok) return instance;
   const documents = options.documents === undefined ? ok([]) : readDocumentFolder(options.documents);
   if (!documents.ok) return documents;
@@ -48,7 +48,7 @@ export async function check(
   lines.push(`compiles    its shortest output has ${constraint.costMin} ${unit}${constraint.costMin === 1 ? "" : "s"}`);
   if (instance.value === undefined) return ok({ text: lines.join("\n"), passed: true });
   // An editor's newline at the end is not part of a document.
-  const text = instance.value.replace(/\n$/, "");
+  const text = instance.value.replace(lineEnd, "");
   const verdict = judge(constraint, vocabulary, text);
   lines.push(`${verdict.passed ? "valid       " : "invalid     "}${options.instance}${verdict.text}`);
   return ok({ text: lines.join("\n"), passed: verdict.passed });
@@ -67,10 +67,11 @@ function kindOf(file: string): CheckKind | undefined {
   }
 }
 
-function readText(path: string): Result<string, string> {
+/** `dropsMark`: an editor's mark at the beginning is not part of the text. */
+function readText(path: string, dropsMark: boolean): Result<string, string> {
   if (!existsSync(path)) return fail(`There is no file ${path}.`);
   try {
-    return ok(new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path)));
+    return ok(new TextDecoder("utf-8", { fatal: true, ignoreBOM: !dropsMark }).decode(readFileSync(path)));
   } catch (error) {
     return fail(`${path} cannot be read as UTF-8 text: ${error instanceof Error ? error.message : error}.`);
   }
@@ -87,7 +88,7 @@ async function openVocabulary(path: string | undefined, library: string): Promis
 
 /** Lists are a line an item. */
 function sourceOf(kind: CheckKind, text: string, policy: Policy): ConstraintSource {
-  const lines = text.split("\n").filter((line) => line !== "");
+  const lines = text.split(/\r?\n/).filter((line) => line !== "");
   switch (kind) {
     case "json_schema":
       return { kind, schema: text, policy };
@@ -95,7 +96,7 @@ function sourceOf(kind: CheckKind, text: string, policy: Policy): ConstraintSour
     case "lark":
       return { kind, grammar: text };
     case "regex":
-      return { kind, pattern: text.replace(/\n$/, "") };
+      return { kind, pattern: text.replace(lineEnd, "") };
     case "choice":
       return { kind, choices: lines };
     case "lexicon":
@@ -168,6 +169,8 @@ function expected(matcher: Matcher, vocabulary: Vocabulary): string {
   return `allowed here: ${[...end, ...known, ...more].join(" ")}`;
 }
 
+/** What an editor leaves at the end of a file. */
+const lineEnd = /\r?\n$/;
 /** Characters of the instance shown before its fault, and texts shown instead of what stands there. */
 const shownBefore = 40;
 const shownTexts = 40;
