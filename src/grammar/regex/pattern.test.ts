@@ -158,6 +158,21 @@ test.each(["\\s", "\\w", "\\d", ".", "\\W", "\\p{Lu}", "[^\\s\\S]", "[^a-z\\p{L}
   },
 );
 
+test.each(["C", "Any", "Assigned", "Cn", "Script=Zzzz", "Noncharacter_Code_Point"])(
+  "\\p{%s} has the runtime's characters, in every plane and next to the surrogates",
+  (name) => {
+    const { language, derivatives } = languageOf(`^\\p{${name}}$`);
+    const oracle = new RegExp(`^\\p{${name}}$`, "u");
+    const edges = [0, 0xd7ff, 0xe000, 0xf8ff, 0x10000, ...Array.from({ length: 0x110 }, (_, i) => i << 12)];
+    for (const edge of edges.flatMap((point) => [point - 2, point - 1, point, point + 1])) {
+      const text = String.fromCodePoint(Math.min(Math.max(edge, 0), 0x10ffff));
+      if (text.isWellFormed()) {
+        expect([edge, derivatives.matches(language, text)]).toEqual([edge, oracle.test(text)]);
+      }
+    }
+  },
+);
+
 test("what hangs a backtracking matcher is quick", () => {
   const { language, derivatives } = languageOf("^(a+)+(b|a*)*$");
   expect(derivatives.matches(language, `${"a".repeat(500)}c`)).toBe(false);

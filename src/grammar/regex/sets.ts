@@ -1,5 +1,5 @@
 import type { AST } from "@eslint-community/regexpp";
-import { type CodePoints, codePoints, invert, unite } from "./code-points.ts";
+import { type CodePoints, codePoints, contains, invert, unite } from "./code-points.ts";
 
 /** What ECMAScript's classes and escapes stand for. */
 export function setOf(node: AST.CharacterSet | AST.CharacterClassElement, dotAll: boolean): CodePoints {
@@ -40,10 +40,8 @@ const spacePoints: CodePoints = codePoints([
 
 /** With every code point that is equal but for its case, as flag `i` compares them under `u`. */
 export function foldCase(set: CodePoints): CodePoints {
-  const equals = caseClasses();
-  const added = set.flatMap(([first, last]) =>
-    [...equals].filter(([point]) => first <= point && point <= last).flatMap(([, others]) => others),
-  );
+  const added: number[] = [];
+  for (const [point, others] of caseClasses()) if (contains(set, point)) added.push(...others);
   return unite(set, codePoints(added.map((point) => [point, point])));
 }
 
@@ -76,40 +74,51 @@ function byExpression(source: string): CodePoints {
   const known = expressionSets.get(source);
   if (known !== undefined) return known;
   const ranges: [number, number][] = [];
-  for (const { 0: run } of everyCharacter().matchAll(new RegExp(`${source}+`, "gu"))) {
-    const first = run.codePointAt(0) ?? 0;
-    ranges.push([first, first + codePointsIn(run) - 1]);
+  const runs = new RegExp(`${source}+`, "gu");
+  for (const { first, units, text } of everyCharacter()) {
+    for (const { 0: run, index } of text.matchAll(runs)) {
+      const start = first + index / units;
+      ranges.push([start, start + run.length / units - 1]);
+    }
   }
+  const single = new RegExp(source, "u");
+  for (const [first, last] of emptyRanges) if (single.test(String.fromCodePoint(first))) ranges.push([first, last]);
   const set = codePoints(ranges);
   expressionSets.set(source, set);
   return set;
 }
 
-/** Runs never cross the surrogates: a character from outside every class stands between. */
-function everyCharacter(): string {
-  allCharacters ??= [
-    [0, 0xd7ff],
-    [0xe000, 0xffff],
-    [0x10000, 0x10ffff],
-  ]
-    .map(([first = 0, last = 0]) => {
-      const parts: string[] = [];
-      for (let at = first; at <= last; at += 0x1000) {
-        const end = Math.min(at + 0xfff, last);
-        parts.push(String.fromCodePoint(...Array.from({ length: end - at + 1 }, (_, i) => at + i)));
-      }
-      return parts.join("");
-    })
-    .join("\ud800");
-  return allCharacters;
-}
-let allCharacters: string | undefined;
+/**
+ * Planes in which Unicode has no characters and never will before others are full. Each is all in a class or not at all, but for the two code
+ * points at its end, which are no characters.
+ */
+const emptyRanges: CodePoints = [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16].flatMap((plane) => [
+  [plane << 16, (plane << 16) + 0xfffd] as const,
+  [(plane << 16) + 0xfffe, (plane << 16) + 0xffff] as const,
+]);
 
-function codePointsIn(text: string): number {
-  let count = 0;
-  for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) count++;
-  return count;
+type Stretch = { readonly first: number /** UTF-16 units of each. */; readonly units: 1 | 2; readonly text: string };
+
+/** The characters of all other planes, in stretches of one width. */
+function everyCharacter(): readonly Stretch[] {
+  stretches ??= (
+    [
+      [0, 0xd7ff],
+      [0xe000, 0xffff],
+      [0x10000, 0x3ffff],
+      [0xe0000, 0xeffff],
+    ] as const
+  ).map(([first, last]) => {
+    const parts: string[] = [];
+    for (let at = first; at <= last; at += 0x1000) {
+      const end = Math.min(at + 0xfff, last);
+      parts.push(String.fromCodePoint(...Array.from({ length: end - at + 1 }, (_, i) => at + i)));
+    }
+    return { first, units: first < 0x10000 ? 1 : 2, text: parts.join("") };
+  });
+  return stretches;
 }
+let stretches: readonly Stretch[] | undefined;
 
 let caseClassesKnown: ReadonlyMap<number, readonly number[]> | undefined;
 
@@ -121,14 +130,13 @@ function caseClasses(): ReadonlyMap<number, readonly number[]> {
     const both = new Set([...(classes.get(a) ?? [a]), ...(classes.get(b) ?? [b])]);
     for (const point of both) classes.set(point, both);
   };
+  // Only what the runtime itself takes for equal; its tables have the exceptions.
+  const twice = /^(.)\1$/isu;
   for (const [first, last] of byExpression("[\\p{Changes_When_Casemapped}\\p{Changes_When_Casefolded}]")) {
     for (let point = first; point <= last; point++) {
       const text = String.fromCodePoint(point);
       for (const other of [text.toLowerCase(), text.toUpperCase(), text.toLowerCase().toUpperCase()]) {
-        const cased = other.codePointAt(0) ?? 0;
-        // Only what the runtime itself takes for equal; its tables have the exceptions.
-        const isOne = other.length === String.fromCodePoint(cased).length;
-        if (cased !== point && isOne && new RegExp(`^\\u{${cased.toString(16)}}$`, "iu").test(text)) join(point, cased);
+        if (other !== text && twice.test(text + other)) join(point, other.codePointAt(0) ?? 0);
       }
     }
   }
