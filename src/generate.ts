@@ -59,7 +59,7 @@ export async function generate(
   }
   const prompt = model.render(request);
   if (!prompt.ok) return prompt;
-  const compiled = await compileRequest(model, request, prompt.value);
+  const compiled = await compileRequest(model, request, prompt.value, signal);
   if (!compiled.ok) return compiled;
   const { constraint, relaxed, grammar, stopTokens, thoughts } = compiled.value;
   // The engine keeps the grammar as long as the request lives.

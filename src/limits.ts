@@ -115,12 +115,15 @@ export const truncationReserveShare = 1 / 4;
 /** UTF-16 units of all schemas and grammars of one request: a thousand large tools. */
 export const constraintCharactersMax = 4 * 1024 * 1024;
 /**
- * What is compiled while everybody waits, in UTF-16 units of text, steps of lowering and units of the engine's work: a few milliseconds each.
- * Beyond any of them another thread does it.
+ * What is compiled while everybody waits, in UTF-16 units of schemas and choices, of words and of other grammars, of the patterns of one schema,
+ * in steps of lowering and in units of the engine's work: a few milliseconds each. Beyond any of them another thread does it.
  */
 export const compileHereCharactersMax = 32 * 1024;
-export const compileHereStepsMax = 5_000;
-export const compileHereUnitsMax = 1_000_000;
+export const compileHereWordCharactersMax = 8 * 1024;
+export const compileHereGrammarCharactersMax = 1024;
+export const compileHerePatternCharactersMax = 2_000;
+export const compileHereStepsMax = 2_000;
+export const compileHereUnitsMax = 200_000;
 /** UTF-16 units of one schema's source: fifty times the largest tool schema seen in public agents. */
 export const schemaCharactersMax = 1024 * 1024;
 /** Nested arrays and objects of a schema document, its examples and defaults included. */

@@ -3,6 +3,7 @@ import { check, irOf, output, request, tokenizer, tool, weather } from "../../te
 import { accepts, channelRuns } from "../../tests/oracle/ir-acceptor.ts";
 import type { Constraint } from "../generation/answer.ts";
 import type { Failure } from "../generation/failure.ts";
+import type { GrammarSource } from "../generation/grammar-source.ts";
 import type { Request } from "../generation/request.ts";
 import { constrain, grammarOf } from "./constrain.ts";
 import { hermes } from "./hermes.ts";
@@ -257,6 +258,28 @@ describe("constrain", () => {
     expect(constrain(request({ tools: [], answer: format, policy }), context)).toMatchObject({
       value: { relaxed: ["format#/properties/a/pattern"] },
     });
+  });
+
+  test("says of what takes long to read that there was no verdict, where it has to be quick", () => {
+    const schemas = [
+      { pattern: `^(${"ab|".repeat(1000)})$` },
+      { pattern: "\\p{L}\\p{Lu}" },
+      { format: "idn-hostname" },
+      { allOf: Array.from({ length: 9 }, (_, i) => ({ anyOf: [{ required: [`a${i}`] }, { minProperties: i }] })) },
+    ];
+    const format = (source: GrammarSource) => ({ tools: [], answer: { kind: "grammar", source, param: "f" } }) as const;
+    for (const schema of schemas.map((each) => JSON.stringify(each))) {
+      const tag = `{"format": {"type": "json_schema", "json_schema": ${schema}}}`;
+      const asked = [
+        { tools: [], answer: { kind: "json_schema", schema, param: "format" } } as const,
+        format({ syntax: "lark", text: `start: %json ${schema}` }),
+        format({ syntax: "structural_tag", text: tag }),
+      ];
+      for (const each of asked) {
+        expect(constrain(request(each), { ...context, stepsMax: 300 })).toMatchObject({ failure: { exhausted: true } });
+        expect(constrain(request(each), context).ok).toBe(true);
+      }
+    }
   });
 
   test("leaves arguments open at the level of envelopes, but not of strict tools or forced calls", () => {

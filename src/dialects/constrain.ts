@@ -233,7 +233,7 @@ const emptyObject = '{"type": "object", "additionalProperties": false}';
 
 /** What fits a grammar. */
 function grammarNode(
-  { builder, tokenizer, policy, documents, sources }: Writing,
+  { builder, tokenizer, policy, documents, sources, stepsMax }: Writing,
   grammar: GrammarSource,
   whose: Omit<Source, "syntax">,
 ): Result<NodeId, Failure> {
@@ -243,6 +243,7 @@ function grammarNode(
     policy,
     documents,
     originFirst: originsOf(sources),
+    ...(stepsMax === undefined ? {} : { stepsMax }),
   });
   if (!lowered.ok) return fail(refused(source, lowered.failure));
   sources.push({ ...source, places: lowered.value.places, relaxed: [] });

@@ -20,10 +20,9 @@ export type Setting = {
   readonly documents: readonly SchemaDocument[];
 };
 
-/** One constraint to compile. */
-export type Asked = { readonly id: number; readonly request: Request; readonly thoughts: Thoughts | undefined };
+/** One constraint to compile. The next one is asked when this is answered. */
+export type Asked = { readonly request: Request; readonly thoughts: Thoughts | undefined };
 export type Answered = {
-  readonly id: number;
   readonly result: Result<
     Omit<Compiled, "grammar"> & { readonly grammar: { readonly handle: number; readonly costMin: number } | undefined },
     Failure
@@ -31,12 +30,15 @@ export type Answered = {
 };
 
 export type Elsewhere = Disposable & {
-  compile(request: Request, thoughts: Thoughts | undefined): Promise<Result<Compiled, Failure>>;
+  /** Once the signal is given it is "cancelled", and not begun where it was not yet. */
+  compile(request: Request, thoughts: Thoughts | undefined, signal: AbortSignal): Promise<Result<Compiled, Failure>>;
 };
 
 /** In the executable all modules are one file, and the worker is an entry of its own. */
 const isBundled = import.meta.file !== "compile-elsewhere.ts";
 const workerPath = isBundled ? "./generate/compile-worker.ts" : new URL("./compile-worker.ts", import.meta.url);
+
+type Job = Asked & { readonly answer: (result: Result<Compiled, Failure>) => void };
 
 /** Compiles on a thread of its own, one constraint after the other. The thread starts with the first one. */
 export function compileElsewhere(
@@ -44,42 +46,65 @@ export function compileElsewhere(
   setting: Omit<Setting, "library" | "vocabulary">,
 ): Elsewhere {
   const { library, handle } = vocabulary;
-  const waiting = new Map<number, (result: Result<Compiled, Failure>) => void>();
+  const queue: Job[] = [];
+  /** What the thread is at; its answer may be that nobody waits any more. */
+  let running: Job | undefined;
   let worker: Worker | undefined;
-  let ids = 0;
 
   function start(): Worker {
     const started = new Worker(workerPath);
     started.unref();
     started.onmessage = ({ data }: MessageEvent<Answered>) => {
-      const { id, result } = data;
-      const answer = waiting.get(id);
-      waiting.delete(id);
-      if (!result.ok) return answer?.(result);
+      const job = running;
+      running = undefined;
+      next();
+      const { result } = data;
+      if (!result.ok) return job?.answer(result);
       const { grammar, ...rest } = result.value;
       const compiled = grammar && grammarBehind(library, grammar.handle, grammar.costMin);
-      if (answer === undefined) return compiled?.[Symbol.dispose]();
-      answer(ok({ ...rest, grammar: compiled }));
+      job?.answer(ok({ ...rest, grammar: compiled }));
     };
-    // A thread that dies takes its requests along; the next one gets a new thread.
+    // A thread that dies takes its request along; the next one gets a new thread.
     started.onerror = ({ message }) => {
       worker = undefined;
-      const answers = [...waiting.values()];
-      waiting.clear();
-      for (const answer of answers) answer(fail({ kind: "engine", message: `The compiling thread died: ${message}` }));
+      const job = running;
+      running = undefined;
+      job?.answer(fail({ kind: "engine", message: `The compiling thread died: ${message}` }));
+      next();
     };
     started.postMessage({ setting: { ...setting, library: library.path, vocabulary: handle } satisfies Setting });
     return started;
   }
 
+  function next(): void {
+    if (running !== undefined) return;
+    running = queue.shift();
+    if (running === undefined) return;
+    worker ??= start();
+    const { request, thoughts } = running;
+    worker.postMessage({ request, thoughts } satisfies Asked);
+  }
+
   return {
-    compile(request, thoughts) {
-      worker ??= start();
-      const id = ids++;
+    compile(request, thoughts, signal) {
+      if (signal.aborted) return Promise.resolve(fail({ kind: "cancelled" }));
       const { promise, resolve } = Promise.withResolvers<Result<Compiled, Failure>>();
-      waiting.set(id, resolve);
+      const settle = (result: Result<Compiled, Failure>) => {
+        signal.removeEventListener("abort", cancel);
+        // What was begun for somebody who has left is given back.
+        if (signal.aborted && result.ok) result.value.grammar?.[Symbol.dispose]();
+        resolve(signal.aborted ? fail({ kind: "cancelled" }) : result);
+      };
       // The conversation is not needed for it, and may be long.
-      worker.postMessage({ id, request: { ...request, messages: [] }, thoughts } satisfies Asked);
+      const job = { request: { ...request, messages: [] }, thoughts, answer: settle };
+      const cancel = () => {
+        const at = queue.indexOf(job);
+        if (at >= 0) queue.splice(at, 1);
+        resolve(fail({ kind: "cancelled" }));
+      };
+      signal.addEventListener("abort", cancel, { once: true });
+      queue.push(job);
+      next();
       return promise;
     },
     [Symbol.dispose]() {

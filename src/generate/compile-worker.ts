@@ -18,7 +18,6 @@ self.onmessage = async ({ data }: MessageEvent<{ readonly setting: Setting } | A
     answer = prepare(data.setting);
     return;
   }
-  const { id } = data;
   let result: Answered["result"];
   try {
     if (answer === undefined) throw new Error("asked before the setting came");
@@ -30,7 +29,7 @@ self.onmessage = async ({ data }: MessageEvent<{ readonly setting: Setting } | A
       failure: { kind: "engine", message: error instanceof Error ? error.message : String(error) },
     };
   }
-  self.postMessage({ id, result } satisfies Answered);
+  self.postMessage({ result } satisfies Answered);
 };
 
 /** The library is the process's own, so the vocabulary's handle means here what it means there. */

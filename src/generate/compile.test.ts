@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { scriptedEngine } from "../engine/scripted.ts";
 import type { Failure } from "../generation/failure.ts";
+import type { GrammarSource } from "../generation/grammar-source.ts";
 import { requestWith } from "../generation/request-fixture.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
+import { compileHereGrammarCharactersMax } from "../limits.ts";
 import { byteTokenizer } from "../tokenizer/bytes.ts";
 import { compileRequest } from "./compile.ts";
 import type { Model } from "./model.ts";
@@ -11,7 +13,7 @@ const refused: Failure = { kind: "constraint", message: "no", pointer: "", keywo
 const prompt = { text: "", tokens: new Uint32Array() };
 
 /** Compiles a request whose constraint comes out so; whether the other thread was asked. */
-async function compiled(failure: Failure | undefined) {
+async function compiled(failure: Failure | undefined, fields: Parameters<typeof requestWith>[0] = {}) {
   let asked = 0;
   const rest = { constraint: "none", relaxed: [], stopTokens: [] } as const;
   const model: Model = {
@@ -31,7 +33,7 @@ async function compiled(failure: Failure | undefined) {
     },
     processors: [],
   };
-  const result = await compileRequest(model, requestWith({}), prompt);
+  const result = await compileRequest(model, requestWith(fields), prompt, new AbortController().signal);
   return { ok: result.ok, asked };
 }
 
@@ -39,4 +41,14 @@ test("the other thread is asked only where there was no verdict in little time",
   expect(await compiled(undefined)).toEqual({ ok: true, asked: 0 });
   expect(await compiled(refused)).toEqual({ ok: false, asked: 0 });
   expect(await compiled({ ...refused, exhausted: true })).toEqual({ ok: false, asked: 1 });
+});
+
+test("what takes long to read for its length is not read here", async () => {
+  const grammar = (source: GrammarSource) => ({ answer: { kind: "grammar", source, param: "grammar" } }) as const;
+  const long = "a".repeat(compileHereGrammarCharactersMax + 1);
+  for (const syntax of ["gbnf", "lark", "regex", "structural_tag"] as const) {
+    expect(await compiled(undefined, grammar({ syntax, text: long }))).toEqual({ ok: false, asked: 1 });
+    expect(await compiled(undefined, grammar({ syntax, text: "a" }))).toEqual({ ok: true, asked: 0 });
+  }
+  expect(await compiled(undefined, grammar({ syntax: "choice", texts: [long] }))).toEqual({ ok: true, asked: 0 });
 });

@@ -6,8 +6,10 @@ import type { Request } from "../generation/request.ts";
 import { fail, ok, type Result } from "../generation/result.ts";
 import {
   compileHereCharactersMax,
+  compileHereGrammarCharactersMax,
   compileHereStepsMax,
   compileHereUnitsMax,
+  compileHereWordCharactersMax,
   constraintCharactersMax,
 } from "../limits.ts";
 import type { Prompt } from "../prompt/render.ts";
@@ -27,6 +29,7 @@ export async function compileRequest(
   model: Model,
   request: Request,
   prompt: Prompt,
+  signal: AbortSignal,
 ): Promise<Result<Compiled, Failure>> {
   const characters = charactersOf(request);
   if (characters > constraintCharactersMax) {
@@ -35,12 +38,12 @@ export async function compileRequest(
   }
   const { elsewhere } = model;
   if (elsewhere === undefined) return finish(model.constrain(request, prompt), model.engine);
-  if (characters <= compileHereCharactersMax) {
+  if (isSmall(request)) {
     const here = finish(model.constrain(request, prompt, compileHereStepsMax), model.engine, compileHereUnitsMax);
     const isDecided = here.ok || here.failure.kind !== "constraint" || here.failure.exhausted !== true;
     if (isDecided) return here;
   }
-  return elsewhere(request, prompt);
+  return elsewhere(request, prompt, signal);
 }
 
 /** The second half: from the encoded form to a grammar of the engine. */
@@ -61,16 +64,36 @@ export function finish(
 }
 
 /** UTF-16 units of all schemas, grammars and documents. */
-function charactersOf({ tools, answer, documents = [] }: Request): number {
-  const given = documents.reduce((sum, { text }) => sum + text.length, 0);
-  const answers =
-    answer.kind === "json_schema" ? answer.schema.length : answer.kind === "grammar" ? lengthOf(answer.source) : 0;
-  return tools.reduce(
-    (sum, { parameters, custom }) =>
-      sum + (parameters?.length ?? 0) + (custom?.format === undefined ? 0 : lengthOf(custom.format)),
-    given + answers,
-  );
+function charactersOf(request: Request): number {
+  return grammarsOf(request).reduce((sum, grammar) => sum + lengthOf(grammar), schemaCharactersOf(request));
 }
+
+function schemaCharactersOf({ tools, answer, documents = [] }: Request): number {
+  const given = documents.reduce((sum, { text }) => sum + text.length, 0);
+  const answers = answer.kind === "json_schema" ? answer.schema.length : 0;
+  return tools.reduce((sum, { parameters }) => sum + (parameters?.length ?? 0), given + answers);
+}
+
+function grammarsOf({ tools, answer }: Request): readonly GrammarSource[] {
+  const inputs = tools.flatMap(({ custom }) => custom?.format ?? []);
+  return answer.kind === "grammar" ? [...inputs, answer.source] : inputs;
+}
+
+/** Whether it may be read while everybody waits. */
+function isSmall(request: Request): boolean {
+  let share = schemaCharactersOf(request) / compileHereCharactersMax;
+  for (const grammar of grammarsOf(request)) share += lengthOf(grammar) / hereMax[grammar.syntax];
+  return share <= 1;
+}
+
+const hereMax: Readonly<Record<GrammarSource["syntax"], number>> = {
+  choice: compileHereCharactersMax,
+  lexicon: compileHereWordCharactersMax,
+  gbnf: compileHereGrammarCharactersMax,
+  lark: compileHereGrammarCharactersMax,
+  regex: compileHereGrammarCharactersMax,
+  structural_tag: compileHereGrammarCharactersMax,
+};
 
 function lengthOf(source: GrammarSource): number {
   switch (source.syntax) {

@@ -94,7 +94,8 @@ export async function loadModel(config: Config, libraryPath: string): Promise<Re
           thoughts: thoughtsOf(tags, request, prompt.text),
           ...(stepsMax === undefined ? {} : { stepsMax }),
         }),
-      elsewhere: (request, prompt) => elsewhere.compile(request, thoughtsOf(tags, request, prompt.text)),
+      elsewhere: (request, prompt, signal) =>
+        elsewhere.compile(request, thoughtsOf(tags, request, prompt.text), signal),
       processors: processors.value,
       embeds,
     },

@@ -17,8 +17,8 @@ export type Model = {
   readonly render: (request: Request) => Result<Prompt, Failure>;
   /** What may be said in answer to this prompt. */
   readonly constrain: (request: Request, prompt: Prompt, stepsMax?: number) => Result<Constrained, Failure>;
-  /** The same and compiled, on another thread. */
-  readonly elsewhere?: (request: Request, prompt: Prompt) => Promise<Result<Compiled, Failure>>;
+  /** The same and compiled, on another thread; nobody waits for it any more once the signal is given. */
+  readonly elsewhere?: (request: Request, prompt: Prompt, signal: AbortSignal) => Promise<Result<Compiled, Failure>>;
   readonly processors: readonly LogitsProcessor[];
   /** It gives vectors of texts, and nothing else. */
   readonly embeds?: boolean;

@@ -28,6 +28,8 @@ export type GrammarOptions = {
   readonly documents: Documents;
   /** The first `origin` of the values of schemas inside. */
   readonly originFirst: number;
+  /** Steps of lowering each of them; see `SchemaOptions`. */
+  readonly stepsMax?: number;
 };
 
 /** `places[i]`: the pointer, in its own schema, of the value with origin `originFirst + i`. */
@@ -40,7 +42,7 @@ export type LoweredGrammar = { readonly node: NodeId; readonly places: readonly 
 export function lowerGrammar(
   builder: IrBuilder,
   source: GrammarSource,
-  { tokensOf, tokenCount, controlToken, policy, documents, originFirst }: GrammarOptions,
+  { tokensOf, tokenCount, controlToken, policy, documents, originFirst, ...budget }: GrammarOptions,
 ): Result<LoweredGrammar, Refusal> {
   const places: string[] = [];
   const json: Embedding["json"] = (schema, order = "schema") => {
@@ -49,6 +51,7 @@ export function lowerGrammar(
       documents,
       objectsOnly: false,
       originFirst: originFirst + places.length,
+      ...budget,
     };
     const lowered = lowerSchema(builder, schema, options);
     if (!lowered.ok) return lowered;

@@ -1,5 +1,10 @@
 import { fail, ok, type Result } from "../../generation/result.ts";
-import { loweringStepsMax, schemaCharactersMax, schemaDepthMax } from "../../limits.ts";
+import {
+  compileHerePatternCharactersMax,
+  loweringStepsMax,
+  schemaCharactersMax,
+  schemaDepthMax,
+} from "../../limits.ts";
 import { writeDecimal } from "../decimal.ts";
 import type { Bound, Case, IrBuilder, ValueId } from "../ir.ts";
 import { readJson } from "../json-text.ts";
@@ -27,7 +32,9 @@ export function lowerSchema(
   const bounds = { charactersMax: schemaCharactersMax, depthMax: schemaDepthMax, duplicateKeys: "refuse" } as const;
   const json = readJson(text, bounds);
   if (!json.ok) return fail({ pointer: "", keyword: "", reason: `is no JSON: ${json.failure.message}` });
-  const reader = new SchemaReader(json.value, options);
+  const isQuick = options.stepsMax !== undefined;
+  const bound = isQuick ? { patternCharactersMax: compileHerePatternCharactersMax } : {};
+  const reader = new SchemaReader(json.value, { ...options, ...bound });
   const lowering = new Lowering(builder, reader, options);
   const conjuncts = [reader.conjunct(json.value.root, "")];
   if (options.objectsOnly) conjuncts.push(reader.conjunct(objectType, ""));
@@ -46,7 +53,7 @@ export type SchemaOptions = {
   readonly objectsOnly: boolean;
   /** The `origin` of the first place. */
   readonly originFirst: number;
-  /** Steps of lowering, `loweringStepsMax` by default. */
+  /** Steps of lowering, `loweringStepsMax` by default. Where it is given, it has to be quick, and long patterns count as well. */
   readonly stepsMax?: number;
   /** Further schemas that references may lead to. */
   readonly documents?: Documents;

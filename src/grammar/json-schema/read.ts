@@ -30,6 +30,8 @@ export type ReaderOptions = {
   readonly assertFormats: boolean;
   readonly closed: boolean;
   readonly documents?: Documents;
+  /** UTF-16 units of all patterns together; beyond, there is no verdict. */
+  readonly patternCharactersMax?: number;
 };
 
 /**
@@ -48,10 +50,12 @@ export class SchemaReader {
   readonly #references: References;
   readonly #schemas: (Schema | undefined)[] = [];
   readonly #languages = new Map<string, Language | undefined>();
+  #patternCharactersLeft: number;
 
   constructor({ root, text }: JsonDocument, options: ReaderOptions) {
     this.closes = options.closed;
     this.#assertFormats = options.assertFormats;
+    this.#patternCharactersLeft = options.patternCharactersMax ?? Number.POSITIVE_INFINITY;
     this.#references = new References(root, text, options.documents ?? noDocuments);
     this.#conjuncts = new Conjuncts(new Senses(this.#references));
     this.anything = this.conjunct(always, "");
@@ -237,6 +241,8 @@ export class SchemaReader {
     const name = this.#assertFormats ? fields.get("format") : undefined;
     const format = name?.kind === "string" ? formats.get(name.value) : undefined;
     if (format !== undefined) {
+      const classes = unicodeClasses([format.source, ...(format.never ?? [])].join(""));
+      if (!this.#spend(classes * unicodeClassCharacters, "format")) return texts;
       texts.push({ language: formatLanguage(format), lengthMax: format.lengthMax });
     }
     return texts;
@@ -244,10 +250,19 @@ export class SchemaReader {
 
   #pattern(source: string, keyword: string, refuse: Parts["refuse"]): Language | undefined {
     if (this.#languages.has(source)) return this.#languages.get(source);
+    if (!this.#spend(source.length + unicodeClasses(source) * unicodeClassCharacters, keyword)) return undefined;
     const language = patternLanguage(this.texts.languages, source, noFlags, "search");
     if (!language.ok) refuse(keyword, `${JSON.stringify(source)} ${language.failure}`);
     this.#languages.set(source, language.ok ? language.value : undefined);
     return language.ok ? language.value : undefined;
+  }
+
+  /** Counts the characters of patterns. */
+  #spend(characters: number, keyword: string): boolean {
+    this.#patternCharactersLeft -= characters;
+    if (this.#patternCharactersLeft >= 0) return true;
+    this.refuse("", keyword, "has more to read than little time allows", { exhausted: true });
+    return false;
   }
 
   #arrayLayer(fields: Fields, draft: Draft, parts: Parts): ArrayLayer | undefined {
@@ -303,6 +318,14 @@ export class SchemaReader {
     return undefined;
   }
 }
+
+/** Classes that are looked up in the runtime's tables of all characters. */
+function unicodeClasses(source: string): number {
+  return source.match(/\\[pP]\{|\(\?[a-z]*i/g)?.length ?? 0;
+}
+
+/** As much work as a pattern of so many UTF-16 units. */
+const unicodeClassCharacters = 1500;
 
 function containsOf(fields: Fields, draft: Draft, parts: Parts): Contains | undefined {
   const item = fields.get("contains");

@@ -159,12 +159,9 @@ class Lowering {
   /** The value, or undefined and the refusal kept; `at` is where a refusal without a place of this grammar belongs. */
   #take<T>(result: Result<T, Refusal>, at?: string): T | undefined {
     if (result.ok) return result.value;
-    const { pointer, keyword, reason } = result.failure;
-    this.#refusal ??= {
-      pointer: at === undefined ? pointer : `${at}${pointer === "" ? "" : ` ${pointer}`}`,
-      keyword,
-      reason,
-    };
+    const { pointer } = result.failure;
+    const place = at === undefined ? pointer : `${at}${pointer === "" ? "" : ` ${pointer}`}`;
+    this.#refusal ??= { ...result.failure, pointer: place };
     return undefined;
   }
 

@@ -194,10 +194,11 @@ class Lowering {
   /** A refusal inside a member is told with the member's place before its own. */
   #inside(fields: Fields, name: string, node: Result<NodeId, Refusal>): NodeId | undefined {
     if (node.ok) return node.value;
-    const { pointer, keyword, reason } = node.failure;
+    const { pointer } = node.failure;
     const isText = pointer !== "" && !pointer.startsWith("/");
     const place = fields.pointerOf(name);
-    return this.#report.refuse(isText ? `${place} ${pointer}` : place + pointer, keyword, reason);
+    this.#report.refusal ??= { ...node.failure, pointer: isText ? `${place} ${pointer}` : place + pointer };
+    return undefined;
   }
 
   #anyText(fields: Fields, around: Surroundings): NodeId | undefined {
