@@ -7,7 +7,7 @@ import { own } from "./own.ts";
 import type { SchemaReader } from "./read.ts";
 import type { Applicator, Conjunct, Finite, Schema } from "./schema.ts";
 import { anyArray, anyObject, everything, Meeting, ofTypes, type Shape, unannotated, withObjects } from "./shape.ts";
-import type { Texts } from "./texts.ts";
+import type { StringDemand, Texts } from "./texts.ts";
 import { unevaluatedItems, unevaluatedMembers } from "./unevaluated.ts";
 
 /**
@@ -363,12 +363,18 @@ export class Cases {
     if (a === everything || b === everything) return a === everything ? b : a;
     const [left, right] = [byType(a), byType(b)];
     const met: Shape[] = [];
-    for (const [type, shapes] of left) {
-      const others = right.get(type) ?? [];
+    for (const [type, all] of left) {
+      const [shapes, others] = this.#joined(all, right.get(type) ?? []);
       if (!this.spend(shapes.length * others.length, by.pointer, by.keyword)) return [];
       for (const shape of shapes) for (const other of others) met.push(...listOf(this.meeting.meet(shape, other)));
     }
     return a.length > 1 && b.length > 1 ? this.#absorb(met, by) : met;
+  }
+
+  /** Cases to be brought together, with as few of strings as say the same: several of both would multiply. */
+  #joined(a: readonly Shape[], b: readonly Shape[]): readonly [readonly Shape[], readonly Shape[]] {
+    if (a.length < 2 || b.length < 2 || a[0]?.type !== "string") return [a, b];
+    return [this.#texts.joined(stringsOf(a)), this.#texts.joined(stringsOf(b))];
   }
 
   #absorb(shapes: readonly Shape[], { pointer, keyword, track }: By): readonly Shape[] {
@@ -392,6 +398,10 @@ function choicesLast(applicators: readonly Applicator[], isChoice: (one: Applica
   return applicators.length < 2
     ? applicators
     : [...applicators.filter((one) => !isChoice(one)), ...applicators.filter(isChoice)];
+}
+
+function stringsOf(shapes: readonly Shape[]): readonly StringDemand[] {
+  return shapes.filter((shape) => shape.type === "string");
 }
 
 function listOf<T>(item: T | undefined): readonly T[] {

@@ -85,3 +85,27 @@ test("a part without the name that tells the others apart is a few cases for eac
   const rejected = ["{}", '{"c":1,"kind":3,"a3":3,"b3":3}', '{"kind":3,"a3":3}'];
   expect([...accepted, ...rejected].filter((text) => accepts(lowered, text))).toEqual(accepted);
 });
+
+test("choices of patterns do not multiply, since one pattern can choose", () => {
+  const choice = (...patterns: readonly string[]) => ({ anyOf: patterns.map((pattern) => ({ pattern })) });
+  const choices = [choice("^a", "^b", "^c"), choice("1", "2", "x$"), choice("y", "z$", "^.{3}$")];
+  const lowered = lower({ type: "string", maxLength: 9, allOf: choices });
+  if ("reason" in lowered) throw new Error("refused");
+  expect(lowered.ir.values[lowered.value]?.cases.length).toBeLessThanOrEqual(3);
+  const texts = ['"a1y"', '"b2yyz"', '"c.x"', '"a11"', '"d1y"', '"a.y"', '"a111"', '"a1yyyyyyyy"'];
+  expect(texts.filter((text) => accepts(lowered, text))).toEqual(texts.slice(0, 4));
+});
+
+test("choices of lengths stay apart, each with its patterns", () => {
+  const short = { maxLength: 2, pattern: "a" };
+  const lowered = lower({
+    type: "string",
+    allOf: [
+      { anyOf: [short, { pattern: "bb" }, { pattern: "^c" }, { const: "d" }] },
+      { anyOf: [{ pattern: "^.b" }, { pattern: "e$" }, { const: "d" }] },
+    ],
+  });
+  if ("reason" in lowered) throw new Error("refused");
+  const texts = ['"ab"', '"abb"', '"ce"', '"d"', '"abc"', '"a"', '"c"'];
+  expect(texts.filter((text) => accepts(lowered, text))).toEqual(texts.slice(0, 4));
+});

@@ -42,6 +42,18 @@ export class Texts {
     return hasLength(text, length) && languages.every((language) => this.derivatives.matches(language, text));
   }
 
+  /** The same texts, with one demand for each length: those that differ only in their patterns are one, whose pattern is any of theirs. */
+  joined(demands: readonly StringDemand[]): readonly StringDemand[] {
+    const { languages: make } = this;
+    const byLength = Map.groupBy(demands, ({ among, length }) => (among ? "" : `${length.min},${length.max}`));
+    return [...byLength].flatMap(([length, alike]): readonly StringDemand[] => {
+      const [first] = alike;
+      if (first === undefined || alike.length === 1 || length === "") return alike;
+      const language = make.union(alike.map(({ languages }) => make.intersection(languages)));
+      return [{ ...first, languages: language === make.all ? [] : [language] }];
+    });
+  }
+
   /** Whether every text of `a` is one of `b`, as far as that is plain. */
   within(a: StringDemand, b: StringDemand): boolean {
     if (a.among !== undefined) return [...a.among].every((text) => this.holds(text, b));
