@@ -1,6 +1,6 @@
 import { decimalKey } from "./facts.ts";
 import { isPoint, type NumberDemand, numberWithin } from "./numbers.ts";
-import type { Meeting, Shape } from "./shape.ts";
+import type { ArrayDemand, Meeting, ObjectDemand, Shape } from "./shape.ts";
 import { anyString, type StringDemand, type Texts } from "./texts.ts";
 
 /**
@@ -18,9 +18,29 @@ export function absorbed(shapes: readonly Shape[], meeting: Meeting, texts: Text
       shapes.filter((shape) => shape.type === "string"),
       texts,
     ),
-    ...widest(of.get("array") ?? [], contains),
-    ...widest(of.get("object") ?? [], contains),
+    ...containers(
+      shapes.filter((shape) => shape.type === "array"),
+      contains,
+    ),
+    ...containers(
+      shapes.filter((shape) => shape.type === "object"),
+      contains,
+    ),
   ];
+}
+
+/** The widest of cases with layers. A wider one has no layers that the narrower one has not, so few are compared: those with a last one in common. */
+function containers<S extends ArrayDemand | ObjectDemand>(
+  shapes: readonly S[],
+  contains: (wide: S, narrow: S) => boolean,
+): readonly S[] {
+  if (shapes.length < 2) return shapes;
+  const byLast = Map.groupBy(shapes.entries(), ([, shape]) => shape.layers.at(-1) ?? shape.broken.at(-1));
+  return shapes.filter((shape, i) => {
+    const isWithin = ([j, wide]: readonly [number, S]) =>
+      i !== j && contains(wide, shape) && (j < i || !contains(shape, wide));
+    return ![undefined, ...shape.layers, ...shape.broken].some((last) => byLast.get(last)?.some(isWithin));
+  });
 }
 
 function widest<S>(shapes: readonly S[], contains: (wide: S, narrow: S) => boolean): readonly S[] {

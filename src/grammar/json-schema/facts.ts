@@ -18,31 +18,50 @@ export class Facts {
 
   /** Whether it is plain that no value fits all of them. */
   exclude(conjuncts: readonly Conjunct[]): boolean {
-    const positive = conjuncts.filter(({ negated }) => !negated);
-    if (conjuncts.some((one) => one.negated && positive.some((other) => areOpposite(one, other)))) return true;
-    const facts = conjuncts.map((conjunct) => this.#of(conjunct, 0));
-    const sum = facts.reduce((left, fact) => left & fact.types, everyType);
-    if (sum === 0) return true;
-    const list = shortest(facts);
-    const languages = facts.flatMap((fact) => fact.languages);
-    if (list !== undefined) {
-      const isListed = (key: string) => facts.every(({ only, not }) => only?.has(key) !== false && !not.has(key));
-      return list
-        .entries()
-        .every(([key, type]) => (type & sum) === 0 || !isListed(key) || this.#mismatches(key, type, languages));
+    let sum = everyType;
+    const facts: Fact[] = [];
+    for (const conjunct of conjuncts) {
+      const fact = this.#of(conjunct, 0);
+      facts.push(fact);
+      sum &= fact.types;
     }
-    if (sum !== types.string || languages.length < 2) return false;
+    if (sum === 0 || haveOpposites(conjuncts)) return true;
+    const list = shortest(facts);
+    if (list !== undefined) {
+      for (const [key, type] of list) if ((type & sum) !== 0 && this.#isListed(key, type, facts)) return false;
+      return true;
+    }
+    if (sum !== types.string) return false;
+    const languages = facts.flatMap((fact) => fact.languages);
+    if (languages.length < 2) return false;
     return this.#reader.texts.derivatives.isEmpty(this.#reader.texts.languages.intersection(languages));
   }
 
   /** Without the negated lists that have nothing in common with what others list that hold beside them. */
   withoutIdle(conjuncts: readonly Conjunct[], beside: readonly Conjunct[]): readonly Conjunct[] {
-    const list = shortest(beside.map((conjunct) => this.#of(conjunct, 0)));
-    if (list === undefined) return conjuncts;
-    return conjuncts.filter((conjunct) => {
-      const { not } = this.#of(conjunct, 0);
-      return not.size === 0 || list.keys().some((key) => not.has(key));
-    });
+    if (conjuncts.length === 0) return conjuncts;
+    const list = this.listOf(beside);
+    return list === undefined ? conjuncts : conjuncts.filter((conjunct) => !this.isIdle(conjunct, list));
+  }
+
+  /** Whether a conjunct only bars a list of scalars, none of which is in this one. */
+  isIdle(conjunct: Conjunct, list: Scalars): boolean {
+    const { not } = this.#of(conjunct, 0);
+    if (not.size === 0) return false;
+    for (const key of list.keys()) if (not.has(key)) return false;
+    return true;
+  }
+
+  /** Whether it is plain that a conjunct holds for no scalar of a list. */
+  isApart(conjunct: Conjunct, list: Scalars): boolean {
+    const { types: left, only, not } = this.#of(conjunct, 0);
+    for (const [key, type] of list) if ((type & left) !== 0 && only?.has(key) !== false && !not.has(key)) return false;
+    return true;
+  }
+
+  /** The shortest list of scalars, one of which a value has to be for one of the conjuncts; undefined where none has a list. */
+  listOf(conjuncts: readonly Conjunct[]): Scalars | undefined {
+    return shortest(conjuncts.map((conjunct) => this.#of(conjunct, 0)));
   }
 
   /** Whether it is plain that only a few scalars fit all of them. */
@@ -50,9 +69,15 @@ export class Facts {
     return conjuncts.some((conjunct) => this.#of(conjunct, 0).only !== undefined);
   }
 
-  #mismatches(key: string, type: number, languages: readonly Language[]): boolean {
+  /** Whether no fact speaks against a scalar. */
+  #isListed(key: string, type: number, facts: readonly Fact[]): boolean {
     const { derivatives } = this.#reader.texts;
-    return type === types.string && !languages.every((language) => derivatives.matches(language, key.slice(1)));
+    for (const { only, not, languages } of facts) {
+      if (only?.has(key) === false || not.has(key)) return false;
+      if (type !== types.string) continue;
+      for (const language of languages) if (!derivatives.matches(language, key.slice(1))) return false;
+    }
+    return true;
   }
 
   #of(conjunct: Conjunct, depth: number): Fact {
@@ -80,11 +105,20 @@ export class Facts {
 }
 
 /** The shortest list of scalars that some of the facts name. */
-function shortest(facts: readonly Fact[]): ReadonlyMap<string, number> | undefined {
-  let list: ReadonlyMap<string, number> | undefined;
+function shortest(facts: readonly Fact[]): Scalars | undefined {
+  let list: Scalars | undefined;
   for (const { only } of facts)
     if (only !== undefined && only.size < (list?.size ?? Number.POSITIVE_INFINITY)) list = only;
   return list;
+}
+
+/** Whether some of them are each other's negation. */
+function haveOpposites(conjuncts: readonly Conjunct[]): boolean {
+  for (const one of conjuncts) {
+    if (one.negated) continue;
+    for (const other of conjuncts) if (areOpposite(one, other)) return true;
+  }
+  return false;
 }
 
 /** Whether one is the other's negation. */
@@ -94,10 +128,13 @@ function areOpposite(one: Conjunct, other: Conjunct): boolean {
   );
 }
 
+/** Scalars by a key of their own, each with its type. */
+export type Scalars = ReadonlyMap<string, number>;
+
 type Fact = {
   readonly types: number;
   /** Nothing but these scalars, each with its type; undefined where more is possible. */
-  readonly only: ReadonlyMap<string, number> | undefined;
+  readonly only: Scalars | undefined;
   readonly not: ReadonlySet<string>;
   /** All strings are of each. */
   readonly languages: readonly Language[];
@@ -156,7 +193,7 @@ function negative(schema: Schema, { languages: make }: Texts): Fact {
 }
 
 /** Each scalar of a list with its type; undefined where there are arrays or objects, unless those do not matter. */
-function scalars(finite: Finite, partly = false): ReadonlyMap<string, number> | undefined {
+function scalars(finite: Finite, partly = false): Scalars | undefined {
   if (!partly && finite.arrays.length + finite.objects.length > 0) return undefined;
   const found = new Map<string, number>();
   for (const type of [types.null, types.true, types.false]) if ((finite.types & type) !== 0) found.set(`${type}`, type);

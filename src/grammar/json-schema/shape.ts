@@ -1,4 +1,4 @@
-import type { Facts } from "./facts.ts";
+import type { Facts, Scalars } from "./facts.ts";
 import { anyNumber, meetNumbers, type NumberDemand, numberWithin } from "./numbers.ts";
 import {
   type ArrayLayer,
@@ -104,6 +104,7 @@ export function withObjects(objects: readonly ObjectDemand[]): readonly Shape[] 
 export class Meeting {
   readonly #texts: Texts;
   readonly #facts: Facts;
+  readonly #lists = new Map<ObjectDemand, ReadonlyMap<string, Scalars>>();
 
   constructor(texts: Texts, facts: Facts) {
     this.#texts = texts;
@@ -155,33 +156,84 @@ export class Meeting {
   #objects(a: ObjectDemand, b: ObjectDemand): ObjectDemand | undefined {
     if (a === anyObject || a === b) return b;
     if (b === anyObject) return a;
+    if (this.#areApart(a, b) || this.#areApart(b, a)) return undefined;
+    if (this.#isIdleBeside(b, a)) return a;
     const size = meetRanges(a.size, b.size);
     const required = union(a.required, b.required);
     const absent = union(a.absent, b.absent);
     const broken = merged(a.broken, b.broken);
-    const failing = broken.flatMap((one) => ("key" in one ? one : []));
+    const failing = broken.filter(isFailing);
     const sure = failing.length === 0 ? required : union(required, new Set(failing.map(({ key }) => key)));
     if (size === undefined || maxOf(size) < sure.size) return undefined;
     const fewer = sure.size < absent.size ? [sure, absent] : [absent, sure];
     for (const key of fewer[0] ?? none) if (fewer[1]?.has(key)) return undefined;
     const layers = merged(a.layers, b.layers);
     if (layers.some((layer) => lacks(layer, sure))) return undefined;
-    const idle: Failing[] = [];
-    if (isMore(layers, a.layers, b.layers) || (failing.length > 0 && isMore(broken, a.broken, b.broken))) {
-      for (const key of sure) {
-        const of = layers.flatMap((layer) => layer.declared.get(key) ?? onlyRest(layer));
-        const own = failing.filter((one) => one.key === key);
-        const parts = own.map(({ part }) => part);
-        if (of.length + parts.length > 1 && this.#facts.exclude([...of, ...parts])) return undefined;
-        const busy = this.#facts.withoutIdle(parts, of);
-        // One of them says that the member is there.
-        const kept = busy.length > 0 || required.has(key) ? busy : parts.slice(0, 1);
-        if (kept.length < parts.length) idle.push(...own.filter(({ part }) => !kept.includes(part)));
-      }
+    let idle: readonly Failing[] = [];
+    const told = layers.length + broken.length + required.size;
+    if (told > toldBy(a) && told > toldBy(b)) {
+      const found = this.#idle(sure, required, layers, failing);
+      if (found === undefined) return undefined;
+      idle = found;
     }
     if (broken.some((one) => "layer" in one && holds(one.layer, layers))) return undefined;
     const left = idle.length === 0 ? broken : broken.filter((one) => !("key" in one && idle.includes(one)));
-    return { type: "object", size, layers, names: merged(a.names, b.names), required, absent, broken: left };
+    const names = merged(a.names, b.names);
+    const met: ObjectDemand = { type: "object", size, layers, names, required, absent, broken: left };
+    return left.length === a.broken.length && this.within(a, met) ? a : met;
+  }
+
+  /** Whether it is plain that what one demand lists for a member is nothing for the other: soon seen, and most choices are told apart so. */
+  #areApart(one: ObjectDemand, other: ObjectDemand): boolean {
+    for (const [key, list] of this.#listsOf(one)) {
+      for (const part of said(key, other.layers)) if (this.#facts.isApart(part, list)) return true;
+    }
+    return false;
+  }
+
+  /** Whether a demand only says that a member fails which another one takes from a list that cannot. */
+  #isIdleBeside({ size, layers, names, required, absent, broken }: ObjectDemand, other: ObjectDemand): boolean {
+    const [only] = broken;
+    if (broken.length !== 1 || only === undefined || !("key" in only) || size !== anySize) return false;
+    if (layers.length + names.length + required.size + absent.size > 0) return false;
+    const list = this.#listsOf(other).get(only.key);
+    return list !== undefined && this.#facts.isIdle(only.part, list);
+  }
+
+  /** What may stand in the members that are there for sure, where it is one of a few scalars. */
+  #listsOf(shape: ObjectDemand): ReadonlyMap<string, Scalars> {
+    const known = this.#lists.get(shape);
+    if (known !== undefined) return known;
+    const lists = new Map<string, Scalars>();
+    const failing = shape.broken.filter(isFailing);
+    for (const key of new Set([...shape.required, ...failing.map((one) => one.key)])) {
+      const parts = failing.filter((one) => one.key === key).map(({ part }) => part);
+      const list = this.#facts.listOf([...said(key, shape.layers), ...parts]);
+      if (list !== undefined) lists.set(key, list);
+    }
+    this.#lists.set(shape, lists);
+    return lists;
+  }
+
+  /** What need not be said to fail any more beside what is known of its member; undefined where some member that is sure fits nothing. */
+  #idle(
+    sure: ReadonlySet<string>,
+    required: ReadonlySet<string>,
+    layers: readonly ObjectLayer[],
+    failing: readonly Failing[],
+  ): readonly Failing[] | undefined {
+    const idle: Failing[] = [];
+    for (const key of sure) {
+      const of = said(key, layers);
+      const own = failing.filter((one) => one.key === key);
+      const parts = own.map(({ part }) => part);
+      if (of.length + parts.length > 1 && this.#facts.exclude([...of, ...parts])) return undefined;
+      const busy = this.#facts.withoutIdle(parts, of);
+      // One of them says that the member is there.
+      const kept = busy.length > 0 || required.has(key) ? busy : parts.slice(0, 1);
+      if (kept.length < parts.length) idle.push(...own.filter(({ part }) => !kept.includes(part)));
+    }
+    return idle;
   }
 
   /** Whether every value of `narrow` is one of `wide`, as far as that is plain. */
@@ -206,8 +258,8 @@ export class Meeting {
         isSubset(wide.layers, narrow.layers) &&
         isSubset(wide.names, narrow.names) &&
         isSubset(wide.broken, narrow.broken) &&
-        wide.required.isSubsetOf(narrow.required) &&
-        wide.absent.isSubsetOf(narrow.absent)
+        areAmong(wide.required, narrow.required) &&
+        areAmong(wide.absent, narrow.absent)
       );
     }
     return narrow.type === wide.type;
@@ -249,28 +301,51 @@ export function isNothing({ json, kind, negated }: Conjunct): boolean {
   return kind === "schema" && !negated && json.kind === "boolean" && !json.value;
 }
 
-function onlyRest(layer: ObjectLayer): readonly Conjunct[] {
-  return layer.patterns.length === 0 && layer.rest !== undefined ? [layer.rest] : [];
+function isFailing(one: Broken | Failing): one is Failing {
+  return "key" in one;
 }
 
+/** What layers say of the member with a key. */
+function said(key: string, layers: readonly ObjectLayer[]): readonly Conjunct[] {
+  const found: Conjunct[] = [];
+  for (const { declared, patterns, rest } of layers) {
+    const part = declared.get(key) ?? (patterns.length === 0 ? rest : undefined);
+    if (part !== undefined) found.push(part);
+  }
+  return found;
+}
+
+/** Both lists, without repetitions; the first one itself where it holds the other. */
 function merged<T>(a: readonly T[], b: readonly T[]): readonly T[] {
   if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
-  return [...new Set([...a, ...b])];
+  const known = b.length > longList ? new Set(a) : undefined;
+  const more = b.filter((item) => (known === undefined ? !a.includes(item) : !known.has(item)));
+  return more.length === 0 ? a : [...a, ...more];
 }
 
 function union(a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<string> {
   if (a.size === 0 || b.size === 0) return a.size === 0 ? b : a;
-  return a.union(b);
+  return areAmong(b, a) ? a : a.union(b);
 }
 
-function isMore(all: readonly unknown[], one: readonly unknown[], other: readonly unknown[]): boolean {
-  return all.length > Math.max(one.length, other.length);
+/** How much a demand says of its members. */
+function toldBy({ layers, broken, required }: ObjectDemand): number {
+  return layers.length + broken.length + required.size;
 }
 
+/** Of lists without repetitions. */
 function isSubset<T>(a: readonly T[], b: readonly T[]): boolean {
+  if (a === b || a.length > b.length) return a === b;
   // What was added last mostly tells them apart.
   return a.findLastIndex((item) => !b.includes(item)) === -1;
 }
+
+function areAmong(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size <= b.size && a.isSubsetOf(b);
+}
+
+/** Items of a list that are looked up in a set. */
+const longList = 32;
 
 function sizeWithin(narrow: Range, wide: Range): boolean {
   return narrow.min >= wide.min && maxOf(narrow) <= maxOf(wide);
