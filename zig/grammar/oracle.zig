@@ -739,6 +739,7 @@ pub const Oracle = struct {
     pub const domainOf = oracle_array.domainOf;
     pub const keyOf = oracle_array.keyOf;
     pub const finishableUnique = oracle_array.finishableUnique;
+    pub const finishableWithin = oracle_array.finishableWithin;
     pub const tryItems = oracle_array.tryItems;
     pub const closes = oracle_array.closes;
     pub const isMet = oracle_array.isMet;

@@ -207,9 +207,15 @@ pub fn keyOf(self: *Oracle, start: usize, end: usize) []const u8 {
 
 /// All ways to add items are tried, of values that were not there.
 pub fn finishableUnique(self: *Oracle, of: ir.Array, count: usize, start: Progress) bool {
+    // After the prefix and the least number of items, more are good for nothing but counters.
+    var most = @max(count, of.items_min, of.prefix.len) + 1;
+    for (of.counters, start.counted[0..of.counters.len]) |counter, counted| most += counter.min -| counted;
+    return self.finishableWithin(of, count, start, most);
+}
+
+/// With up to so many items.
+pub fn finishableWithin(self: *Oracle, of: ir.Array, count: usize, start: Progress, most: usize) bool {
     if (closes(of, count, start)) return true;
-    var most = @max(of.items_min, of.prefix.len) + 1;
-    for (of.counters) |counter| most += counter.min;
     if (count >= of.items_max or count > most or of.items_min > 200) return false;
     const sorted = self.arena.dupe([]const u8, start.seen) catch return false;
     std.mem.sort([]const u8, sorted, {}, struct {
@@ -218,25 +224,25 @@ pub fn finishableUnique(self: *Oracle, of: ir.Array, count: usize, start: Progre
         }
     }.lessThan);
     var id: std.ArrayList(u8) = .empty;
-    id.print(self.arena, "{*} {*} {*} {d} {d} {d} {any}", .{ of.prefix.ptr, of.rest.ptr, of.counters.ptr, of.items_min, of.items_max, count, start.counted }) catch return false;
+    id.print(self.arena, "{*} {*} {*} {d} {d} {d} {d} {any}", .{ of.prefix.ptr, of.rest.ptr, of.counters.ptr, of.items_min, of.items_max, count, most, start.counted }) catch return false;
     for (sorted) |key| id.print(self.arena, " {d}:{s}", .{ key.len, key }) catch return false;
     if (self.finishes.get(id.items)) |known| return known;
-    const result = self.tryItems(of, count, start);
+    const result = self.tryItems(of, count, start, most);
     self.finishes.put(self.arena, id.items, result) catch return false;
     return result;
 }
 
-pub fn tryItems(self: *Oracle, of: ir.Array, count: usize, start: Progress) bool {
+pub fn tryItems(self: *Oracle, of: ir.Array, count: usize, start: Progress, most: usize) bool {
     for (of.options(count)) |option| if (self.productive_values[option.value]) {
         var next = start;
         next.counted = countOf(of.counters, start.counted, option.counts) orelse continue;
         const domain = self.domainOf(option.value);
         if (domain.others) {
             const key = self.arena.print("\x01{d}", .{start.seen.len}) catch return false;
-            if (self.finishable(of, count + 1, self.withItem(next, key) orelse continue)) return true;
+            if (self.finishableWithin(of, count + 1, self.withItem(next, key) orelse continue, most)) return true;
             continue;
         }
-        for (domain.keys) |key| if (self.finishable(of, count + 1, self.withItem(next, key) orelse continue)) return true;
+        for (domain.keys) |key| if (self.finishableWithin(of, count + 1, self.withItem(next, key) orelse continue, most)) return true;
     };
     return false;
 }
