@@ -15,6 +15,7 @@ const lead_mask = @import("lead_mask.zig");
 const memo_room = @import("memo.zig");
 const Memo = memo_room.Memo;
 const Late = memo_room.Late;
+const near = @import("near.zig");
 const Seen = @import("seen.zig").Seen;
 const pattern_mask = @import("pattern_mask.zig");
 const texts_walk = @import("texts_walk.zig");
@@ -72,6 +73,8 @@ pub const Group = struct {
         pattern: u32 = Patterns.dead,
         /// Of a key that has to match: its place among the known keys.
         place: u32 = none,
+        /// Of a pattern.
+        track: u32 = 0,
 
         /// No token is too long to stay inside.
         pub fn isFree(self: *const Group.Kind, graph: *const Graph) bool {
@@ -85,7 +88,10 @@ pub const Group = struct {
             .string, .object_key, .pattern, .object_other => graph.style(node).spelling == .spec,
             else => return null,
         };
-        if (node.kind == .pattern) return if (node.d != 0) null else .{ .spelling = .spec, .needed = 0, .allowed = none, .known = false, .pattern = node.a };
+        if (node.kind == .pattern) {
+            if (!graph.tracks.isFree(node.d)) return null;
+            return .{ .spelling = .spec, .needed = 0, .allowed = none, .known = node.d != 0, .pattern = node.a, .track = node.d };
+        }
         if (node.kind == .object_other) return .{
             .spelling = .spec,
             .needed = 0,
@@ -233,7 +239,7 @@ fn addExact(graph: *Graph, trie: *const Trie, state: StateId, spent: u32, limit:
 fn trieOf(graph: *const Graph, of: memo_room.Of) *const Trie {
     const vocabulary = graph.program.vocabulary;
     return switch (of) {
-        .tokens, .whole, .pattern_short, .near_key, .regex, .texts, .beside => &vocabulary.trie,
+        .tokens, .whole, .pattern_short, .near_key, .regex, .texts => &vocabulary.trie,
         .pattern_long => &vocabulary.string_tables.long_tokens,
         .closing => &vocabulary.string_tables.closing,
         .suffixes => &vocabulary.string_tables.suffixes,
@@ -251,7 +257,6 @@ fn memoOf(graph: *Graph, state: StateId, comptime of: memo_room.Of) Error!*const
     var memo: Memo = .{};
     const left: ?walk.ByteSet = switch (of) {
         .closing => try startFromAway(graph, state, &sink) orelse .full,
-        .beside => first_room.differing(graph, graph.nodesOf(state)),
         .tokens => try lead_mask.add(graph, state, &sink),
         else => .full,
     };
@@ -307,7 +312,7 @@ fn awayState(graph: *Graph, state: StateId) Error!StateId {
         if (node.kind == .object_key) {
             node.b = none;
             node.d = Seen.empty;
-        } else if (node.kind == .string) node.d = 0;
+        } else if (node.kind == .string or node.kind == .pattern) node.d = 0;
         if (try graph.internNode(node)) |id| try ids.append(graph.gpa, id);
     }
     return graph.internState(ids.items);
@@ -439,8 +444,8 @@ fn Limited(comptime Verifier: type) type {
 // Free strings
 
 fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    if (group.kind.track != 0 or group.kind.known and group.kind.allowed != none) return addBeside(graph, group, spent, limit, out, verifier);
     if (group.kind.pattern != Patterns.dead) return addPattern(graph, group, spent, limit, out, verifier);
-    if (group.kind.known and group.kind.allowed != none) return addBeside(graph, group, spent, limit, out, verifier);
     const tables = &graph.program.vocabulary.string_tables;
     const spelled = &tables.by_spelling[@backingInt(group.kind.spelling)];
     const kind = group.kind;
@@ -474,29 +479,26 @@ fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, ve
     if (tables.suffix_empty != none and isWithin(graph.states.items[closed].cost, limit)) addSuffix(spelled, kind, tables.suffix_empty, out);
 }
 
-/// Of a string with a bound beside strings that were there, where there need not be a way on: a token whose first byte leads away from all of
-/// them does what it does where there were none, and the few others are looked at.
+/// Of a string that does not go on from everywhere, beside strings that were there: most tokens do what they do where there were none, and
+/// the few others are tried.
 fn addBeside(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
     const away = try awayState(graph, group.state);
+    const bits = &graph.memos.away;
+    bits.clearRetainingCapacity();
+    try bits.appendNTimes(graph.gpa, 0, out.len);
     if (away != Graph.dead_state) {
-        const bits = &graph.memos.bits;
-        bits.clearRetainingCapacity();
-        try bits.appendNTimes(graph.gpa, 0, out.len);
         const kind = Group.kindOf(graph, &graph.nodes.items[graph.nodesOf(away)[0]]).?;
         try addString(graph, .{ .kind = kind, .state = away }, spent, limit, bits.items, verifier);
-        const trie = &graph.program.vocabulary.trie;
-        var differing = first_room.differing(graph, graph.nodesOf(group.state)).iterator(.{});
-        while (differing.next()) |byte| {
-            const first = trie.first[byte];
-            if (first == none) continue;
-            for (trie.nodes[first..trie.nodes[first].next]) |node| {
-                var token = node.entry;
-                while (token != none) : (token = graph.program.vocabulary.twins[token]) words.unset(bits.items, token);
-            }
-        }
-        words.orInto(out, bits.items);
     }
-    return addState(graph, group.state, .beside, spent, limit, out, verifier);
+    const list = &graph.memos.list;
+    list.clearRetainingCapacity();
+    for (graph.nodesOf(group.state)) |id| {
+        const track = graph.nodes.items[id].d;
+        try near.find(graph, graph.tracks.known(graph, track), graph.tracks.get(track).place);
+    }
+    for (list.items) |token| words.unset(bits.items, token);
+    words.orInto(out, bits.items);
+    for (list.items) |token| if (try verifier.allowed(token, limit)) words.set(out, token);
 }
 
 /// Tokens that stay inside a pattern, and those that close it and may be followed by what comes after their quote.

@@ -5,6 +5,7 @@ const Allocator = std.mem.Allocator;
 const words = @import("../stdx.zig").words;
 const Group = @import("mask.zig").Group;
 const Frame = @import("walk.zig").Frame;
+const near = @import("near.zig");
 const PlaceFrame = @import("pattern_mask.zig").PlaceFrame;
 const texts_walk = @import("texts_walk.zig");
 const limits = @import("../limits.zig").grammar;
@@ -69,8 +70,8 @@ pub const Memo = struct {
 /// What a memo is of: the tokens that a walk finds, or those of the whole mask; the tokens that close a string, or what may follow its
 /// closing quote; short and long tokens inside a pattern, whose state is the key's; all tokens of the same near the known keys of an object;
 /// the tokens inside a pattern outside of JSON, whose state is the key's; the tokens below a node of the trie, which is the key's
-/// state, inside the list of texts that begins there; the tokens of a string whose first byte may lead to one that was there.
-pub const Of = enum(u8) { tokens, whole, closing, suffixes, pattern_short, pattern_long, near_key, regex, texts, beside };
+/// state, inside the list of texts that begins there.
+pub const Of = enum(u8) { tokens, whole, closing, suffixes, pattern_short, pattern_long, near_key, regex, texts };
 /// `list`: of `texts`, which one; of `near_key`, the place among the known keys.
 pub const Key = packed struct(u64) { state: u32, list: u24 = 0, of: Of };
 
@@ -116,6 +117,9 @@ pub const Memos = struct {
     ids: std.ArrayList(u32) = .empty,
     closings: std.ArrayList(Closing) = .empty,
     places: std.ArrayList(PlaceFrame) = .empty,
+    beside: std.ArrayList(near.Frame) = .empty,
+    /// Tokens where no text is known, while those beside known ones are sought.
+    away: std.ArrayList(u32) = .empty,
     /// By what follows a closing quote: see mask.zig.
     suffixes: std.ArrayList(u32) = .empty,
     tasks: std.ArrayList(texts_walk.Task) = .empty,
@@ -139,6 +143,8 @@ pub const Memos = struct {
         self.ids.deinit(gpa);
         self.closings.deinit(gpa);
         self.places.deinit(gpa);
+        self.beside.deinit(gpa);
+        self.away.deinit(gpa);
         self.suffixes.deinit(gpa);
         self.tasks.deinit(gpa);
         self.inside.deinit(gpa);

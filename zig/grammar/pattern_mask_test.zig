@@ -211,6 +211,50 @@ test "an escape that a token begins is paid beside what has to follow" {
     }
 }
 
+test "masks beside items that were there are what single tokens say" {
+    const seed = std.testing.random_seed;
+    errdefer std.debug.print("seed {d}\n", .{seed});
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    // Single bytes, and pieces of items and of what is between them.
+    var tokens: std.ArrayList([]const u8) = .empty;
+    for (0x20..0x7f) |byte| try tokens.append(arena, try arena.dupe(u8, &.{@intCast(byte)}));
+    try tokens.appendSlice(arena, &.{ "\",\"", "ab", "ba", "aab", "b\"", "ab\"", "\"a\"", "ba\"]", "a\",\"", "a\",\"a", "[\"a", "\\u006", "061", "<end>" });
+    const vocabulary = try vocabulary_room.forTest(gpa, tokens.items, &.{.control});
+    defer vocabulary.destroy(gpa);
+    const stop: u32 = @intCast(tokens.items.len - 1);
+    const regexes = [_]ir.Regex{
+        .{ .class = &.{.{ .first = 'a', .last = 'b' }} },
+        .{ .repeat = .{ .item = 0, .min = 1, .max = none } },
+        .{ .repeat = .{ .item = 0, .min = 0, .max = 3 } },
+    };
+    const among: ir.Case = .{ .string = .{ .length_min = 0, .length_max = none, .among = &.{ "a", "ab", "b" } } };
+    for ([_][]const ir.Case{
+        &.{.{ .string = .{ .length_min = 0, .length_max = none, .regex = 1 } }},
+        &.{.{ .string = .{ .length_min = 2, .length_max = 4, .regex = 1 } }},
+        &.{.{ .string = .{ .length_min = 0, .length_max = none, .regex = 2 } }},
+        &.{ .{ .string = .{ .length_min = 2, .length_max = none, .regex = 1 } }, among },
+        &.{.{ .string = .{ .length_min = 1, .length_max = 5 } }},
+    }, 0..) |cases, index| {
+        errdefer std.debug.print("case {d}\n", .{index});
+        const bytes = try encode(gpa, .{
+            .nodes = &.{.{ .json = .{ .value = 0, .style = .{ .free_space = true, .whitespace_max = 3, .spelling = .spec } } }},
+            .values = &.{
+                .{ .origin = 0, .cases = &.{.{ .array = .{ .rest = &.{.{ .value = 1 }}, .unique = true } }} },
+                .{ .origin = 1, .cases = cases },
+            },
+            .regexes = &regexes,
+            .root = 0,
+        });
+        defer gpa.free(bytes);
+        var refusal: ir.Refusal = .{};
+        const program = try Program.create(gpa, vocabulary, bytes, &refusal);
+        defer program.destroy();
+        for (0..12) |round| try expectSingles(arena, program, stop, round % 3 == 2, seed +% index *% 1000 +% round);
+    }
+}
+
 const Case = struct { regex: u32, min: u32 = 0, max: u32 = none };
 
 /// Of an object whose only key has a string of this regex.
