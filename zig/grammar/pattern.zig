@@ -63,9 +63,10 @@ pub const Pattern = struct {
         const found = switch (self.bounds) {
             .none, .shortest => terms.terms.items[term].shortest,
             .loop => needed,
-            .table => self.lengths.next(term, needed, allowed) orelse return null,
+            // Of what was not explored only the shortest text is known.
+            .table => self.lengths.next(term, needed, allowed) orelse terms.terms.items[term].shortest,
         };
-        return if (found <= allowed and found != none) found else null;
+        return if (found >= needed and found <= allowed and found != none) found else null;
     }
 
     /// Whether the bounds have nothing more to say.

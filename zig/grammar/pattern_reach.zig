@@ -137,7 +137,7 @@ pub fn ofMortal(patterns: *Patterns, start: u32) Error!?Reach {
     const classes = try classesOf(patterns, start);
     var kind: signs.Set = inside;
     _ = try keepAlive(patterns, classes, start, &kind);
-    if (!isWide(&kind) or stateOf(patterns, classes, &kind, start, no_class, 0).lasts) return null;
+    if (!isWide(&kind) or (try stateOf(patterns, classes, &kind, start, no_class, 0)).lasts) return null;
     if (classes.len > pattern_fatal.classes_max) return null;
     const fatal = try pattern_fatal.of(patterns, start, &sizesOf(classes, &kind)) orelse return null;
     for (fatal.slice()) |set| if (@popCount(set) == 1) {
@@ -190,7 +190,7 @@ pub fn of(patterns: *Patterns, start: u32, weights: *const [signs.count]u32) Err
     const characters = while (true) {
         states.clearRetainingCapacity();
         patterns.scratch.reaches.round += 1;
-        try states.append(patterns.gpa, stateOf(patterns, classes, &kind, start, no_class, 0));
+        try states.append(patterns.gpa, try stateOf(patterns, classes, &kind, start, no_class, 0));
         if (!try patterns.scratch.reaches.isReached(patterns, start)) patterns.scratch.reaches.reached.items[start] = patterns.scratch.reaches.round;
         const found = try spread(patterns, classes, weights, &kind, &steps);
         if (found != .narrower) break found.after;
@@ -222,14 +222,19 @@ fn describe(patterns: *Patterns, classes: []const Class, kind: signs.Set, charac
     return reach;
 }
 
-fn stateOf(patterns: *const Patterns, classes: []const Class, kind: *const signs.Set, id: u32, class: u16, from: u32) State {
+fn stateOf(patterns: *Patterns, classes: []const Class, kind: *const signs.Set, id: u32, class: u16, from: u32) Error!State {
     var state: State = .{ .id = id, .class = class, .from = from, .rest = patterns.states.items[id].term, .lasts = false };
     // Of a smaller kind it matters what leaves it, which has to be looked at.
     if (!isWide(kind)) return state;
     const lasting = patterns.lasting(id) orelse return state;
+    var stays = true;
     for (classes, 0..) |*own, index| {
-        if (touches(own, kind) and lasting.set[index / 64] >> @intCast(index % 64) & 1 == 0) return state;
+        if (!touches(own, kind)) continue;
+        if (lasting.set[index / 64] >> @intCast(index % 64) & 1 == 0) return state;
+        stays = stays and try patterns.after(id, @intCast(index)) == id;
     }
+    // Where the kind leads nowhere else, there is nothing that is not looked at.
+    if (stays) return state;
     state.rest = lasting.term;
     state.lasts = true;
     return state;
@@ -251,7 +256,7 @@ pub const Within = struct {
     pub fn of(patterns: *const Patterns, from: u32, characters_max: u32) Within {
         var self: Within = .{ .sure = 0, .possible = 0, .cost = 0 };
         var all = true;
-        for (1..characters_max + 1) |characters| {
+        for (1..@min(characters_max, patterns.allowed(from)) + 1) |characters| {
             var cost: u32 = 0;
             for (patterns.scratch.reaches.states.items) |state| {
                 if (patterns.costAfter(from, @intCast(characters), state.rest)) |own| {
@@ -309,7 +314,7 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
                 if (try patterns.scratch.reaches.isReached(patterns, next)) continue;
                 if (states.items.len == states_max or steps.* > steps_max) return .{ .after = characters };
                 patterns.scratch.reaches.reached.items[next] = patterns.scratch.reaches.round;
-                try states.append(patterns.gpa, stateOf(patterns, classes, kind, next, @intCast(index), @intCast(at)));
+                try states.append(patterns.gpa, try stateOf(patterns, classes, kind, next, @intCast(index), @intCast(at)));
             }
         }
         begin = end;

@@ -198,13 +198,13 @@ const Sought = struct {
             words.orAnd(single, rest, signs.at_most[if (reach.characters < longest - 1) longest else within.possible]);
         }
         try sink.inside(inside, within.cost, reach.shortest);
-        const counted = patterns.states.items[self.start].count != none;
-        const needed = try patterns.shortest(self.start, .start);
+        const needed = @max(try patterns.shortest(self.start, .start), patterns.needed(self.start));
+        const allowed = patterns.allowed(self.start);
         for (signs.quoted) |*item| {
-            if (item.characters < needed or !self.first.isSet(item.first)) continue;
+            if (item.characters < needed or item.characters > allowed or !self.first.isSet(item.first)) continue;
             const fits = item.characters - 1 <= reach.characters and item.later.subsetOf(reach.kind);
             if (fits and !reach.exits.isSet('"')) continue;
-            if (fits and reach.accepts and !counted and reach.fatal_count == 0) {
+            if (fits and reach.accepts and reach.fatal_count == 0) {
                 try sink.close(item.token, item.characters);
             } else if (fits or item.characters - 1 > reach.characters or !item.later.intersectWith(reach.exits).eql(.empty)) {
                 try readToken(patterns, vocabulary, self.start, item.token, sink);

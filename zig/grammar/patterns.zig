@@ -168,6 +168,12 @@ pub const Patterns = struct {
         return if (known.count == none or max == none) none else max - known.count;
     }
 
+    /// Characters that have to come for the bounds of the whole text.
+    pub fn needed(self: *const Patterns, state: u32) u32 {
+        const known = self.states.items[state];
+        return if (known.count == none) 0 else self.of(state).min -| known.count;
+    }
+
     /// A state that goes on in the same way for as long as a short token is: its counters without a maximum that is farther away, and
     /// without the bounds of the whole text, if only the maximum is left of them. It costs the same.
     pub fn viewOf(self: *Patterns, state: u32) Error!u32 {
