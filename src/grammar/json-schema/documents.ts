@@ -8,17 +8,19 @@ import { draftNamed, schemaNamed } from "./draft.ts";
 export type Documents = {
   /** The one at an absolute URI without fragment. */
   find(address: string): OpenDocument | undefined;
+  /** What is inside may have an address of its own. */
+  readonly all: readonly OpenDocument[];
   /** Whether some reference in one of them depends on the resources that led to it. */
   readonly isDynamic: boolean;
   readonly texts: readonly string[];
 };
 
-export type OpenDocument = { readonly name: string; readonly json: JsonText };
+export type OpenDocument = { readonly name: string; readonly address: string; readonly json: JsonText };
 
 /** Which document cannot be used, and why. */
 export type DocumentFault = { readonly name: string; readonly reason: string };
 
-export const noDocuments: Documents = { find: () => undefined, isDynamic: false, texts: [] };
+export const noDocuments: Documents = { find: () => undefined, all: [], isDynamic: false, texts: [] };
 
 /** The address of a document without one: any will do, as long as no author writes it. */
 export const nameless = "tenon-schema:/";
@@ -30,17 +32,19 @@ export function readDocuments(
 ): Result<Documents, DocumentFault> {
   if (documents.length === 0) return ok(outer);
   const byAddress = new Map<string, OpenDocument>();
+  const all: OpenDocument[] = [];
   for (const { name, alias, text } of documents) {
     const bounds = { charactersMax: schemaCharactersMax, depthMax: schemaDepthMax, duplicateKeys: "refuse" } as const;
     const read = readJson(text, bounds);
     if (!read.ok) return fail({ name, reason: `is no JSON: ${read.failure.message}` });
     const { root: json } = read.value;
     if (json.kind !== "object" && json.kind !== "boolean") return fail({ name, reason: "is no schema" });
-    const open = { name, json };
     const address = addressOf(name, nameless);
     if (address === undefined || address === nameless) {
       return fail({ name, reason: "has a name that is no URI without a fragment" });
     }
+    const open = { name, address, json };
+    all.push(open);
     for (const each of [address, alias, identifierOf(json, address)]) {
       if (each === undefined) continue;
       const other = byAddress.get(each);
@@ -51,6 +55,7 @@ export function readDocuments(
   const texts = [...documents.map(({ text }) => text), ...outer.texts];
   return ok({
     find: (address) => byAddress.get(address) ?? outer.find(address),
+    all: [...all, ...outer.all],
     isDynamic: outer.isDynamic || documents.some(({ text }) => marksOf(text).dynamic),
     texts,
   });

@@ -45,6 +45,13 @@ const texts = new Map([
       },
     }),
   ],
+  [
+    "http://x.test/bundle.json",
+    JSON.stringify({
+      $id: "http://bundle.test/whole",
+      $defs: { part: { $id: "part", $defs: { n: { $anchor: "n", type: "null" } } } },
+    }),
+  ],
   ["cities/list.json", JSON.stringify({ items: { $ref: "name.json" } })],
   ["cities/name.json", JSON.stringify({ $id: "http://z.test/names/", $ref: "long" })],
   ["long", JSON.stringify({ $id: "http://z.test/names/long", type: "string", minLength: 3 })],
@@ -133,6 +140,7 @@ describe("references lead", () => {
       ['["abc"]'],
       ['["ab"]', "[1]"],
     ],
+    ["by an identifier inside of one", { $ref: "http://bundle.test/part#n" }, ["null"], ["1"]],
     [
       "past vocabularies that a metaschema leaves out",
       { $schema: "http://x.test/plain.json", minimum: 3, properties: { a: { type: "null" }, b: false } },

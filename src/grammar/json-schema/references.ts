@@ -1,5 +1,5 @@
 import { child, type JsonObject, type JsonText, pointerTo, pointerTokens } from "../json-text.ts";
-import { type Documents, marksOf, nameless } from "./documents.ts";
+import { type Documents, marksOf, nameless, type OpenDocument } from "./documents.ts";
 import { type Draft, draftNamed, newestDraft, refHidesSiblings, schemaNamed } from "./draft.ts";
 import { keywordOf } from "./keywords.ts";
 import type { Scope } from "./schema.ts";
@@ -109,8 +109,15 @@ export class References {
     // A document with an identifier of its own is found by both addresses.
     if (known !== undefined) return this.#resourceOf.get(known.root.json) ?? known;
     const document = this.#documents.find(base);
-    if (document === undefined) return undefined;
-    const { name, json } = document;
+    if (document !== undefined) return this.#open(document, base, from);
+    // It may be inside of one that nothing has led to yet.
+    for (const other of this.#documents.all) {
+      if (!this.#resourceOf.has(other.json)) this.#open(other, other.address, from);
+    }
+    return this.#resources.get(base);
+  }
+
+  #open({ name, json }: OpenDocument, base: string, from: Resource): Resource {
     const draft = this.#dialect(json, from.draft ?? newestDraft);
     const opened = resourceAt(base, { json, pointer: `${name}#` }, draft);
     this.#resources.set(base, opened);
