@@ -2,7 +2,8 @@
 //! are alike but for their parents become one.
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const words = @import("../stdx.zig").words;
+const stdx = @import("../stdx.zig");
+const words = stdx.words;
 const json_string = @import("../vocabulary.zig").json_string;
 const ir = @import("ir.zig");
 const program_room = @import("program.zig");
@@ -31,18 +32,31 @@ pub const Stepper = struct {
     slots: [slot_count]Slot = @splat(.{}),
     generation: u32 = 0,
     tasks: std.ArrayList(Task) = .empty,
+    /// What has been entered in this step, as far as it is remembered, so that it is not done twice.
+    entered: [entered_count]struct { generation: u32 = 0, entry: Enter = .{ .node = 0, .channel = .text, .parents = 0 } } = @splat(.{}),
     /// What has been finished in this step, so that it is not done twice.
     finished: std.ArrayList(Finish) = .empty,
     /// Repeats of items that can be empty, begun in this step: to finish one of these would be to go round without reading.
     begun: std.ArrayList(u32) = .empty,
     ids: std.ArrayList(u32) = .empty,
+    /// Nodes that began to wait in this step.
+    births: std.ArrayList(Birth) = .empty,
+    birth_slots: [birth_count]Slot = @splat(.{}),
+    birth_generation: u32 = 0,
 
+    /// A node that waits, under `known` parents as far as an earlier pass has found them. `seen`: those of this pass.
+    const Birth = struct { node: Node, known: u32, seen: u32 };
     const slot_count = 1024;
+    const entered_count = 256;
+    const birth_count = 256;
+    /// A pass for each rule that begins inside of another without reading.
+    const passes_max = 32;
     const Slot = struct { generation: u32 = 0, result: u32 = 0 };
     /// `class`: of an item in an array without equal ones.
     const Finish = struct { parents: u32, whitespace: u32, class: u5 = unique_room.uncounted };
+    const Enter = struct { node: u32, channel: ir.Channel, parents: u32 };
     const Task = union(enum) {
-        enter: struct { node: u32, channel: ir.Channel, parents: u32 },
+        enter: Enter,
         finish: Finish,
         @"resume": struct { node: u32, done: Finish },
         emit: Node,
@@ -54,6 +68,7 @@ pub const Stepper = struct {
         self.finished.deinit(gpa);
         self.begun.deinit(gpa);
         self.ids.deinit(gpa);
+        self.births.deinit(gpa);
     }
 
     /// The state before any output.
@@ -67,11 +82,15 @@ pub const Stepper = struct {
 
     pub fn step(self: *Stepper, graph: *Graph, state: StateId, byte: u8) Error!Transition {
         self.clear();
-        const known = graph.states.items[state];
-        for (known.start..known.start + known.len) |at| {
-            const node = graph.nodes.items[graph.state_items.items[at]];
-            try self.read(graph, node, byte);
-            try self.run(graph);
+        for (0..passes_max) |_| {
+            self.restart();
+            const known = graph.states.items[state];
+            for (known.start..known.start + known.len) |at| {
+                const node = graph.nodes.items[graph.state_items.items[at]];
+                try self.read(graph, node, byte);
+                try self.run(graph);
+            }
+            if (!self.learns()) break;
         }
         return self.collectAfter(graph, state);
     }
@@ -96,8 +115,12 @@ pub const Stepper = struct {
     /// The state after what waits for these parents' child.
     pub fn finishAll(self: *Stepper, graph: *Graph, parents: u32) Error!StateId {
         self.clear();
-        try self.finish(graph, parents, 0);
-        try self.run(graph);
+        for (0..passes_max) |_| {
+            self.restart();
+            try self.finish(graph, parents, 0);
+            try self.run(graph);
+            if (!self.learns()) break;
+        }
         return (try self.collect(graph)).state;
     }
 
@@ -150,6 +173,17 @@ pub const Stepper = struct {
     }
 
     fn clear(self: *Stepper) void {
+        self.births.clearRetainingCapacity();
+        self.birth_generation +%= 1;
+        if (self.birth_generation == 0) {
+            self.birth_slots = @splat(.{});
+            self.birth_generation = 1;
+        }
+        self.restart();
+    }
+
+    /// Forgets everything but what has been born.
+    fn restart(self: *Stepper) void {
         self.results.clearRetainingCapacity();
         self.tasks.clearRetainingCapacity();
         self.finished.clearRetainingCapacity();
@@ -157,6 +191,7 @@ pub const Stepper = struct {
         self.generation +%= 1;
         if (self.generation == 0) {
             self.slots = @splat(.{});
+            self.entered = @splat(.{});
             self.generation = 1;
         }
     }
@@ -204,7 +239,7 @@ pub const Stepper = struct {
     fn run(self: *Stepper, graph: *Graph) Error!void {
         while (self.tasks.pop()) |task| switch (task) {
             .emit => |node| try self.emit(graph, node),
-            .enter => |entry| try self.enter(graph, entry.node, entry.channel, entry.parents),
+            .enter => |entry| if (!self.wasEntered(entry)) try self.enter(graph, entry.node, entry.channel, entry.parents),
             .finish => |done| {
                 const seen = for (self.finished.items) |known| {
                     if (known.parents == done.parents and known.whitespace == done.whitespace and known.class == done.class) break true;
@@ -220,6 +255,14 @@ pub const Stepper = struct {
             },
             .@"resume" => |parent| try self.goOn(graph, parent.node, parent.done),
         };
+    }
+
+    /// Whether all that entering this leads to is there already: ambiguous rules lead to one place in many ways.
+    fn wasEntered(self: *Stepper, entry: Enter) bool {
+        const slot = &self.entered[stdx.hashWords(&.{ entry.node, entry.parents, @backingInt(entry.channel) }, 0) & (entered_count - 1)];
+        if (slot.generation == self.generation and std.meta.eql(slot.entry, entry)) return true;
+        slot.* = .{ .generation = self.generation, .entry = entry };
+        return false;
     }
 
     fn finish(self: *Stepper, graph: *Graph, parents: u32, whitespace: u32) Error!void {
@@ -326,7 +369,7 @@ pub const Stepper = struct {
     fn enterAgain(self: *Stepper, graph: *Graph, id: u32, count: u32, channel: ir.Channel, parents: u32) Error!void {
         const repeat = graph.program.nodes[id].repeat;
         const next = if (repeat.max == none) @min(count + 1, repeat.min) else count + 1;
-        const node = try graph.internNode(.{ .kind = .repeat, .channel = channel, .a = id, .b = next, .parents = parents }) orelse return;
+        const node = try self.born(graph, .{ .kind = .repeat, .channel = channel, .a = id, .b = next, .parents = parents }) orelse return;
         if (repeat.empty_item) try self.begun.append(graph.gpa, node);
         try self.tasks.append(graph.gpa, .{ .enter = .{ .node = repeat.item, .channel = channel, .parents = try graph.internSet(&.{node}) } });
     }
@@ -356,9 +399,44 @@ pub const Stepper = struct {
 
     /// The set of one node that waits; null if it could never be finished.
     fn waiting(self: *Stepper, graph: *Graph, node: Node) Error!?u32 {
-        _ = self;
-        const id = try graph.internNode(node) orelse return null;
+        const id = try self.born(graph, node) orelse return null;
         return try graph.internSet(&.{id});
+    }
+
+    /// A node that begins to wait. Those that begin in one step and are alike are one, under the parents of all: were they apart, what begins
+    /// inside them would be, too, and an ambiguous text would have as many nodes as there are ways to read it.
+    fn born(self: *Stepper, graph: *Graph, node: Node) Error!?u32 {
+        const birth = try self.birthOf(graph.gpa, node) orelse return graph.internNode(node);
+        if (birth.known == none) birth.known = node.parents;
+        birth.seen = if (birth.seen == none) node.parents else try graph.unionSets(birth.seen, node.parents);
+        var whole = node;
+        whole.parents = try graph.unionSets(birth.known, node.parents);
+        return graph.internNode(whole);
+    }
+
+    /// What is known of a node that begins to wait again; null where nothing is, or nothing can be remembered.
+    fn birthOf(self: *Stepper, gpa: Allocator, node: Node) Error!?*Birth {
+        var at = @as(usize, @truncate(node.contentHash())) & (birth_count - 1);
+        while (self.birth_slots[at].generation == self.birth_generation) : (at = (at + 1) & (birth_count - 1)) {
+            const birth = &self.births.items[self.birth_slots[at].result];
+            if (birth.node.sameContent(&node)) return birth;
+        }
+        if (self.births.items.len == birth_count / 2) return null;
+        self.birth_slots[at] = .{ .generation = self.birth_generation, .result = @intCast(self.births.items.len) };
+        try self.births.append(gpa, .{ .node = node, .known = node.parents, .seen = node.parents });
+        return null;
+    }
+
+    /// Whether another pass would find more of what began to wait under its parents.
+    fn learns(self: *Stepper) bool {
+        const changed = for (self.births.items) |*birth| {
+            if (birth.seen != birth.known) break true;
+        } else false;
+        if (changed) for (self.births.items) |*birth| {
+            birth.known = birth.seen;
+            birth.seen = none;
+        };
+        return changed;
     }
 
     // Reading a byte
