@@ -22,6 +22,8 @@ type Shape =
   | { readonly kind: "complement"; readonly item: Language }
   | { readonly kind: "repeat"; readonly item: Language; readonly min: number; readonly max: number | undefined };
 
+type ClassLanguage = Extract<Language, { kind: "class" }>;
+
 /** Makes languages and keeps them. Those of two makers mix only where one is the base of the other. */
 export class Languages {
   /** No text at all. */
@@ -44,7 +46,9 @@ export class Languages {
   }
 
   class(points: CodePoints): Language {
-    return this.#make(`[${points.join(";")}`, { kind: "class", points }, false, true);
+    let key = "[";
+    for (const [first, last] of points) key += `${first}-${last};`;
+    return this.#make(key, { kind: "class", points }, false, true);
   }
 
   literal(text: string): Language {
@@ -72,17 +76,18 @@ export class Languages {
   }
 
   union(parts: readonly Language[]): Language {
-    const points: CodePoints[] = [];
+    const classes: ClassLanguage[] = [];
     const found = new Set<Language>();
     for (const part of parts) {
       for (const item of part.kind === "union" ? part.items : [part]) {
         if (item === this.all) return this.all;
-        if (item.kind === "class") points.push(item.points);
+        if (item.kind === "class") classes.push(item);
         else found.add(item);
       }
     }
-    const single = points.length === 1 ? points[0] : unite(...points);
-    if (single !== undefined && single.length > 0) found.add(this.class(single));
+    const [one, another] = classes;
+    const single = another === undefined ? one : this.class(unite(...classes.map(({ points }) => points)));
+    if (single !== undefined && single !== this.none) found.add(single);
     if (found.has(this.empty) && [...found].some((item) => item.nullable && item !== this.empty)) {
       found.delete(this.empty);
     }
@@ -99,19 +104,21 @@ export class Languages {
   }
 
   intersection(parts: readonly Language[]): Language {
-    let points: CodePoints | undefined;
+    const classes: ClassLanguage[] = [];
     const found = new Set<Language>();
     const excluded: Language[] = [];
     for (const part of parts) {
       for (const item of part.kind === "intersection" ? part.items : [part]) {
         if (item === this.none) return this.none;
         if (item === this.all) continue;
-        if (item.kind === "class") points = points === undefined ? item.points : intersect(points, item.points);
+        if (item.kind === "class") classes.push(item);
         else if (item.kind === "complement") excluded.push(item.item);
         else found.add(item);
       }
     }
-    if (points !== undefined) found.add(this.class(points));
+    const [one, another] = classes;
+    const single = another === undefined ? one : this.class(classes.map(({ points }) => points).reduce(intersect));
+    if (single !== undefined) found.add(single);
     // What is in none of several is not in their union, which is one language, however many there are.
     const outside = this.union(excluded);
     if (outside.kind === "union" ? outside.items.some((item) => found.has(item)) : found.has(outside)) return this.none;
@@ -227,7 +234,9 @@ function pointRange(character: string): readonly [number, number] {
 }
 
 function ids(items: readonly Language[]): string {
-  return items.map((item) => item.id).join();
+  let key = "";
+  for (const { id } of items) key += `${id},`;
+  return key;
 }
 
 function byId(a: Language, b: Language): number {
