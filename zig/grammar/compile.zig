@@ -23,6 +23,8 @@ const Value = program_room.Value;
 const Case = program_room.Case;
 const Literal = program_room.Literal;
 const Cover = @import("cover.zig").Cover;
+const Loop = @import("object.zig").Loop;
+const loop_room = @import("loop.zig");
 
 const compile_nodes = @import("compile_nodes.zig");
 const compile_values = @import("compile_values.zig");
@@ -86,6 +88,8 @@ pub const Compiler = struct {
     dawgs: std.ArrayList(Dawg) = .empty,
     patterns: std.ArrayList(Pattern) = .empty,
     pattern_ids: std.AutoHashMapUnmanaged(PatternKey, u32) = .empty,
+    /// Of patterns that are classes of keys.
+    loops: std.AutoHashMapUnmanaged(u32, Loop) = .empty,
     /// Values once for each spelling; (2 × values)
     values: []Value = &.{},
     /// All their cases, the impossible ones included.
@@ -240,6 +244,12 @@ pub const Compiler = struct {
             known.value_ptr.* = @intCast(self.patterns.items.len);
             try self.patterns.append(self.arena, try .create(self.arena, scratch.allocator(), &source, self.source.regexes, regex, min, max));
         }
+        return known.value_ptr.*;
+    }
+
+    pub fn loopOf(self: *Compiler, pattern: u32) ir.Error!Loop {
+        const known = try self.loops.getOrPut(self.scratch, pattern);
+        if (!known.found_existing) known.value_ptr.* = try loop_room.find(self.gpa, self.scratch, self.patterns.items, pattern, self.budget);
         return known.value_ptr.*;
     }
 };

@@ -8,7 +8,6 @@ const Pattern = @import("pattern.zig").Pattern;
 const Counts = @import("counts.zig").Counts;
 const Unique = @import("unique.zig").Unique;
 const object_room = @import("object.zig");
-const loop_room = @import("loop.zig");
 const program_room = @import("program.zig");
 const Case = program_room.Case;
 const Option = program_room.Option;
@@ -231,7 +230,7 @@ fn classesOf(compiler: *Compiler, object: *const ir.Object, style: ir.Style.Spel
         if (regex != none) {
             class.keys = try compiler.patternId(regex, 0, none, if (style == .spec) .spec else .fixed);
             if (compiler.patterns.items[class.keys].cost == unreachable_cost) continue;
-            class.loop = try loop_room.find(compiler.gpa, compiler.scratch, compiler.patterns.items, class.keys, compiler.budget);
+            class.loop = try compiler.loopOf(class.keys);
             if (object.isCounted() and class.loop.size < keysWanted(object))
                 return compiler.budget.refuse(.limit, "an object that counts its members has a pattern of too few keys", none);
         }
