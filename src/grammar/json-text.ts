@@ -72,16 +72,15 @@ export function sliceByPointer(document: JsonDocument, pointer: string): string 
 export function pointerTokens(pointer: string): readonly string[] | undefined {
   if (pointer === "") return [];
   if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) return undefined;
-  return pointer
-    .slice(1)
-    .split("/")
-    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const tokens = pointer.slice(1).split("/");
+  return pointer.includes("~") ? tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~")) : tokens;
 }
 
 /** `pointer` extended by one reference token. */
 export function pointerTo(pointer: string, token: string | number): string {
-  const text = String(token);
-  return `${pointer}/${/[~/]/.test(text) ? text.replaceAll("~", "~0").replaceAll("/", "~1") : text}`;
+  if (typeof token === "number") return `${pointer}/${token}`;
+  const isPlain = !token.includes("~") && !token.includes("/");
+  return `${pointer}/${isPlain ? token : token.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
 /** A container that is still open. `key` is the key whose value is read next. */

@@ -21,6 +21,7 @@ export function applicatorsOf(fields: Fields, parts: Parts): readonly Applicator
     ...conditions(fields, parts),
     ...dependencies(fields, parts),
   ];
+  if (applicators.length < 2) return applicators;
   // Choices of one come last: what is known by then tells their parts apart.
   return [...applicators.filter(({ kind }) => kind !== "one"), ...applicators.filter(({ kind }) => kind === "one")];
 }
@@ -32,30 +33,35 @@ const keywords: ReadonlySet<string> = new Set([
 
 /** The targets of `$ref` and its relatives. */
 export function references(fields: Fields, parts: Parts): readonly Applicator[] {
-  return ["$ref", "$dynamicRef", "$recursiveRef"].flatMap((keyword): readonly Applicator[] => {
+  const found: Applicator[] = [];
+  for (const keyword of ["$ref", "$dynamicRef", "$recursiveRef"]) {
     const value = fields.get(keyword);
     const target = value && parts.target(keyword, value);
-    return target === undefined ? [] : [{ kind: "all", keyword, parts: [target] }];
-  });
+    if (target !== undefined) found.push({ kind: "all", keyword, parts: [target] });
+  }
+  return found;
 }
 
 function choices(fields: Fields, parts: Parts): readonly Applicator[] {
-  const kinds = [
-    ["allOf", "all"],
-    ["anyOf", "any"],
-    ["oneOf", "one"],
-  ] as const;
-  return kinds.flatMap(([keyword, kind]): readonly Applicator[] => {
+  const found: Applicator[] = [];
+  for (const [keyword, kind] of choiceKinds) {
     const value = fields.get(keyword);
-    if (value === undefined) return [];
+    if (value === undefined) continue;
     if (value.kind === "array" && (value.items.length > 0 || kind === "all")) {
       const items = value.items.map((json, i) => parts.part(json, keyword, i));
-      return [{ keyword, kind: items.length === 1 ? "all" : kind, parts: items }];
+      found.push({ keyword, kind: items.length === 1 ? "all" : kind, parts: items });
+      continue;
     }
     parts.refuse(keyword, `has to be an array of schemas${value.kind === "array" ? ", not an empty one" : ""}`);
-    return [];
-  });
+  }
+  return found;
 }
+
+const choiceKinds = [
+  ["allOf", "all"],
+  ["anyOf", "any"],
+  ["oneOf", "one"],
+] as const;
 
 function negation(fields: Fields, parts: Parts): readonly Applicator[] {
   const value = fields.get("not");
@@ -75,19 +81,17 @@ function conditions(fields: Fields, parts: Parts): readonly Applicator[] {
 }
 
 function dependencies(fields: Fields, parts: Parts): readonly Applicator[] {
-  return ["dependentRequired", "dependentSchemas", "dependencies"].flatMap((keyword): readonly Applicator[] =>
-    [...(fields.map(keyword) ?? [])].flatMap(([key, json]): readonly Applicator[] => {
+  const found: Applicator[] = [];
+  for (const keyword of ["dependentRequired", "dependentSchemas", "dependencies"]) {
+    for (const [key, json] of fields.map(keyword) ?? []) {
       const names = keyword === "dependentSchemas" ? undefined : namesOf(json, keyword);
       if (names !== undefined) {
-        return names.length === 0 ? [] : [{ kind: "dependent", keyword, key, required: names, part: undefined }];
-      }
-      if (keyword === "dependentRequired") {
-        parts.refuse(keyword, "has to hold arrays of strings");
-        return [];
-      }
-      return [{ kind: "dependent", keyword, key, required: [], part: parts.part(json, keyword, key) }];
-    }),
-  );
+        if (names.length > 0) found.push({ kind: "dependent", keyword, key, required: names, part: undefined });
+      } else if (keyword === "dependentRequired") parts.refuse(keyword, "has to hold arrays of strings");
+      else found.push({ kind: "dependent", keyword, key, required: [], part: parts.part(json, keyword, key) });
+    }
+  }
+  return found;
 }
 
 /** Draft 3 had single names, which authors still write. */

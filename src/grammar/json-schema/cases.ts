@@ -150,6 +150,9 @@ export class Cases {
 
   /** Within cases: all parts. One that chooses among its own parts does so within what all others demand. */
   #allWithin(parts: readonly Conjunct[], by: By, within: readonly Shape[]): readonly Shape[] {
+    const [only] = parts;
+    // Most are references beside which nothing is demanded.
+    if (within === everything && parts.length === 1 && only !== undefined) return this.of(only, by.track);
     const chooses = parts.map((part) => this.#partChooses(part, choiceDepthMax));
     const others = parts.filter((_, i) => !chooses[i]);
     let shapes = this.#product(within, this.#all(others, by), by);

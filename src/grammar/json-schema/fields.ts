@@ -25,10 +25,11 @@ export class Fields {
     return false;
   }
 
-  /** A string or an array of strings, each once. */
-  names(keyword: string): ReadonlySet<string> | undefined {
+  /** A string or an array of strings. */
+  names(keyword: string): readonly string[] | undefined {
     const value = this.get(keyword);
-    return value?.kind === "string" ? new Set([value.value]) : this.strings(keyword);
+    if (value === undefined) return undefined;
+    return value.kind === "string" ? [value.value] : [...(this.strings(keyword) ?? [])];
   }
 
   strings(keyword: string): ReadonlySet<string> | undefined {

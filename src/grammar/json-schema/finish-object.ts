@@ -22,7 +22,7 @@ type Tools = {
 export function finishObject(given: ObjectDemand, pointer: string, tools: Tools): Case | undefined {
   const { builder, reader, places, ordered } = tools;
   const demand = settled(given);
-  const counters: Counter[] = demand.broken.map(() => ({ min: 1, max: undefined }));
+  const counters: readonly Counter[] = demand.broken.map(() => ({ min: 1, max: undefined }));
   if (counters.length > countersMax) {
     reader.refuse(pointer, "not", "makes the schema too large to enforce");
     return undefined;
@@ -67,11 +67,14 @@ type Settled = Omit<ObjectDemand, "broken"> & {
 
 /** What has to fail in the member with one key becomes a layer of that key. */
 function settled(demand: ObjectDemand): Settled {
+  if (demand.broken.length === 0) return { ...demand, broken: [], needed: noKeys };
   const failing = demand.broken.flatMap((one) => ("key" in one ? one : []));
   const broken = demand.broken.flatMap((one) => ("key" in one ? [] : one));
   const layers = [...demand.layers, ...failing.map(({ key, part }) => silentLayer(key, part))];
   return { ...demand, layers, broken, needed: new Set(failing.map(({ key }) => key)) };
 }
+
+const noKeys: ReadonlySet<string> = new Set();
 
 /** Keys that match some patterns, which `core` demands together, and none of the rest. */
 type Class = {
@@ -127,13 +130,11 @@ class Members {
     const { layers, names, broken } = this.#demand;
     const { reader, cases, places } = this.#tools;
     const { languages, derivatives } = reader.texts;
-    const nameOf = new Map(
-      broken.flatMap((one) => ("name" in one ? [[one.name, this.#language(one.name)] as const] : [])),
-    );
-    const dividing = new Set([
-      ...this.#layers.flatMap(({ patterns }) => patterns.map(({ keys }) => keys)),
-      ...nameOf.values(),
-    ]);
+    const nameOf = new Map<Conjunct, Language>();
+    for (const one of broken) if ("name" in one) nameOf.set(one.name, this.#language(one.name));
+    const dividing = new Set<Language>();
+    for (const { patterns } of this.#layers) for (const { keys } of patterns) dividing.add(keys);
+    for (const language of nameOf.values()) dividing.add(language);
     const named = languages.intersection(names.map((name) => this.#language(name)));
     let classes: readonly Class[] = [{ matched: [], core: named, rest: [] }];
     for (const pattern of dividing) {

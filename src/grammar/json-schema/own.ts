@@ -29,10 +29,11 @@ export function own(shape: Shape, schema: Schema): Shape | readonly Shape[] {
     case "object": {
       const { members, object, required, names } = schema;
       if (members === undefined && object === undefined && required.length === 0 && names === undefined) return shape;
-      const absent = object === undefined ? [] : [...object.declared].filter(([, part]) => isNothing(part));
+      const absent = new Set<string>();
+      for (const [key, part] of object?.declared ?? []) if (isNothing(part)) absent.add(key);
       const size = meetRanges(anySize, members);
       const mandatory = new Set(required);
-      if (size === undefined || absent.some(([key]) => mandatory.has(key))) return [];
+      if (size === undefined || !absent.isDisjointFrom(mandatory)) return [];
       if (object !== undefined && lacks(object, mandatory)) return [];
       return {
         ...anyObject,
@@ -40,7 +41,7 @@ export function own(shape: Shape, schema: Schema): Shape | readonly Shape[] {
         layers: listOf(object),
         names: listOf(names),
         required: mandatory,
-        absent: new Set(absent.map(([key]) => key)),
+        absent,
       };
     }
     default:

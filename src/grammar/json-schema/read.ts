@@ -195,7 +195,7 @@ export class SchemaReader {
       if (type === undefined) refuse("type", `${JSON.stringify(name)} is no JSON type`);
       sum |= type ?? 0;
     }
-    const whole = names.has("integer") && !names.has("number");
+    const whole = names.includes("integer") && !names.includes("number");
     return { types: sum, whole, plain: whole && draft.name === "draft-04" };
   }
 
@@ -293,13 +293,14 @@ export class SchemaReader {
     const rest = others && parts.part(others, "additionalProperties");
     const speaks = conjunct.closes && (rest !== undefined || fields.has("unevaluatedProperties"));
     if (properties === undefined && patterns === undefined && rest === undefined && !speaks) return undefined;
-    const declared = [...(properties ?? [])].map(([key, json]) => [key, parts.part(json, "properties", key)] as const);
+    const declared = new Map<string, Conjunct>();
+    for (const [key, json] of properties ?? []) declared.set(key, parts.part(json, "properties", key));
     const matched = [...(patterns ?? [])].flatMap(([source, json]) => {
       const keys = this.#pattern(source, "patternProperties", parts.refuse);
       return keys === undefined ? [] : [{ keys, member: parts.part(json, "patternProperties", source) }];
     });
     return {
-      declared: new Map(declared),
+      declared,
       patterns: matched,
       rest,
       closes: conjunct.closes && properties !== undefined,
@@ -338,13 +339,11 @@ function containsOf(fields: Fields, draft: Draft, parts: Parts): Contains | unde
 function isSilent(schema: Schema): boolean {
   const { types: left, whole, finite, texts, required } = schema;
   if (left !== everyType || whole || finite.length + texts.length + required.length > 0) return false;
-  return optional.every((name) => schema[name] === undefined);
+  const { low, high, multipleOf, length, items, array, contains } = schema;
+  if ((low ?? high ?? multipleOf ?? length ?? items ?? array ?? contains) !== undefined) return false;
+  const { unique, unevaluatedItems, members, object, names, unevaluatedMembers } = schema;
+  return (unique ?? unevaluatedItems ?? members ?? object ?? names ?? unevaluatedMembers) === undefined;
 }
-
-const optional = [
-  ...(["low", "high", "multipleOf", "length", "items", "array", "contains", "unique", "unevaluatedItems"] as const),
-  ...(["members", "object", "names", "unevaluatedMembers"] as const),
-];
 
 /** Whether a schema says nothing but a type, as most do. */
 function isTypeOnly(entries: JsonObject["entries"]): boolean {

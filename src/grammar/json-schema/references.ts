@@ -224,6 +224,7 @@ function withoutFragment(url: URL): string {
 }
 
 function decodeFragment(fragment: string): string | undefined {
+  if (!fragment.includes("%")) return fragment;
   try {
     return decodeURIComponent(fragment);
   } catch {
