@@ -90,13 +90,21 @@ class Lowering {
     const root = this.#value(this.#places.simplified(conjuncts) ?? conjuncts, "");
     for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) {
       const { id, conjuncts: node, pointer } = next;
-      const cases = this.#cases.expand(node).flatMap((shape) => this.#finish(shape, pointer) ?? []);
+      const shapes = this.#united(this.#cases.expand(node));
+      const cases = shapes.flatMap((shape) => this.#finish(shape, pointer) ?? []);
       if (this.#reader.refusal !== undefined) return root;
       if (id === root && cases.length === 0) this.#reader.refuse("", "", "accepts no value at all");
       const origin = this.#options.originFirst + this.places.push(pointer) - 1;
       this.#builder.setValue(id, { cases, origin });
     }
     return root;
+  }
+
+  #united(shapes: readonly Shape[]): readonly Shape[] {
+    const strings = shapes.filter((shape) => shape.type === "string");
+    return strings.length < 2
+      ? shapes
+      : [...shapes.filter(({ type }) => type !== "string"), ...this.#reader.texts.united(strings)];
   }
 
   /** The value of a node; `around` is the place reported for one without conjuncts. */

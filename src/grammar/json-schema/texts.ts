@@ -83,6 +83,14 @@ export class Texts {
     return { ...anyString, languages: [languages.complement(listed)] };
   }
 
+  /**
+   * The same texts, with those demands joined that keep the same patterns apart, as the parts of a `oneOf` do: to follow one of them takes as
+   * many states as to follow all.
+   */
+  united(demands: readonly StringDemand[]): readonly StringDemand[] {
+    return [...Map.groupBy(demands, keptApart)].flatMap(([key, alike]) => (key === "" ? alike : this.joined(alike)));
+  }
+
   /** All of a demand as one language. */
   language({ length, among, languages }: StringDemand): Language {
     const make = this.languages;
@@ -90,6 +98,13 @@ export class Texts {
     const sized = make.repeat(make.anyPoint, length.min, length.max);
     return make.intersection([...languages, sized]);
   }
+}
+
+/** The languages that a demand asks for or excludes, as a key; empty where these are not several. */
+function keptApart({ among, languages }: StringDemand): string {
+  if (among !== undefined || languages.length < 2) return "";
+  const ids = languages.map((language) => (language.kind === "complement" ? language.item.id : language.id));
+  return ids.sort((a, b) => a - b).join();
 }
 
 export function meetRanges(a: Range, b: Range | undefined): Range | undefined {
