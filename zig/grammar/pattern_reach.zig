@@ -1,6 +1,7 @@
 //! What a pattern's state does on many characters: a kind of characters on which the pattern stays alive, whatever order they come in, and
 //! those on which it may leave that kind.
 const std = @import("std");
+const builtin = @import("builtin");
 const signs = @import("../vocabulary.zig").signs;
 const no_class = @import("alphabet.zig").no_class;
 const pattern_fatal = @import("pattern_fatal.zig");
@@ -14,6 +15,8 @@ pub const Reach = struct {
     kind: signs.Set,
     /// `none`: after a text of any length.
     characters: u32,
+    /// What may follow a text of just so many.
+    next: signs.Set = .full,
     /// What else may be read after such a text: what leaves the kind and is read, an escape, or the closing quote.
     exits: signs.Set,
     /// The text may end after any of them, if it has no bounds.
@@ -23,6 +26,9 @@ pub const Reach = struct {
     /// Sets of classes: after a text that has every class of one, the pattern may not be alive after all.
     fatal: [pattern_fatal.Sets.max]pattern_fatal.Set = undefined,
     fatal_count: usize = 0,
+    /// After a text of these, of at most `early_characters`, the pattern is alive, too: of more kinds of characters than `kind`.
+    early: signs.Set = .empty,
+    early_characters: u32 = 0,
 
     pub fn fatalSets(self: *const Reach) []const pattern_fatal.Set {
         return self.fatal[0..self.fatal_count];
@@ -38,6 +44,8 @@ const State = struct { id: u32, class: u16, from: u32, rest: u32, lasts: bool };
 
 pub const Scratch = struct {
     states: std.ArrayList(State) = .empty,
+    /// Those that early texts lead to.
+    early: std.ArrayList(State) = .empty,
     classes: std.ArrayList(Class) = .empty,
     /// The round in which each state was reached last.
     reached: std.ArrayList(u32) = .empty,
@@ -52,6 +60,7 @@ pub const Scratch = struct {
 
     pub fn deinit(self: *Scratch, gpa: std.mem.Allocator) void {
         self.states.deinit(gpa);
+        self.early.deinit(gpa);
         self.classes.deinit(gpa);
         self.reached.deinit(gpa);
     }
@@ -186,17 +195,37 @@ pub fn of(patterns: *Patterns, start: u32, weights: *const [signs.count]u32) Err
     var kind: signs.Set = inside;
     _ = try keepAlive(patterns, classes, start, &kind);
     const states = &patterns.scratch.reaches.states;
+    var early: signs.Set = .empty;
+    var early_characters: u32 = 0;
     var steps: usize = 0;
-    const characters = while (true) {
+    const after = while (true) {
+        const before = kind;
         states.clearRetainingCapacity();
         patterns.scratch.reaches.round += 1;
         try states.append(patterns.gpa, try stateOf(patterns, classes, &kind, start, no_class, 0));
         if (!try patterns.scratch.reaches.isReached(patterns, start)) patterns.scratch.reaches.reached.items[start] = patterns.scratch.reaches.round;
-        const found = try spread(patterns, classes, weights, &kind, &steps);
-        if (found != .narrower) break found.after;
+        switch (try spread(patterns, classes, weights, &kind, &steps)) {
+            .after => |found| break found,
+            .narrower => |characters| if (characters >= early_min and early_characters == 0) {
+                early = before;
+                early_characters = characters;
+                patterns.scratch.reaches.early.clearRetainingCapacity();
+                try patterns.scratch.reaches.early.appendSlice(patterns.gpa, states.items);
+            },
+        }
     };
-    return describe(patterns, classes, kind, characters);
+    var reach = try describe(patterns, classes, kind, after.characters);
+    reach.next = after.next;
+    reach.early = early;
+    reach.early_characters = early_characters;
+    for (if (early_characters > 0) patterns.scratch.reaches.early.items else &.{}) |state| {
+        reach.shortest = @max(reach.shortest, patterns.termAt(state.id, state.rest).shortest);
+    }
+    return reach;
 }
+
+/// Of fewer characters there are few tokens.
+const early_min = if (builtin.is_test) 1 else 4;
 
 /// Of the states in the scratch.
 fn describe(patterns: *Patterns, classes: []const Class, kind: signs.Set, characters: u32) Error!Reach {
@@ -253,12 +282,22 @@ pub const Within = struct {
     /// The highest of the costs after what is sure.
     cost: u32,
 
+    /// Of the states that texts of the kind lead to.
     pub fn of(patterns: *const Patterns, from: u32, characters_max: u32) Within {
+        return ofStates(patterns, patterns.scratch.reaches.states.items, from, characters_max);
+    }
+
+    /// Of those that early texts lead to.
+    pub fn ofEarly(patterns: *const Patterns, from: u32, characters_max: u32) Within {
+        return ofStates(patterns, patterns.scratch.reaches.early.items, from, characters_max);
+    }
+
+    fn ofStates(patterns: *const Patterns, states: []const State, from: u32, characters_max: u32) Within {
         var self: Within = .{ .sure = 0, .possible = 0, .cost = 0 };
         var all = true;
         for (1..@min(characters_max, patterns.allowed(from)) + 1) |characters| {
             var cost: u32 = 0;
-            for (patterns.scratch.reaches.states.items) |state| {
+            for (states) |state| {
                 if (patterns.costAfter(from, @intCast(characters), state.rest)) |own| {
                     cost = @max(cost, own);
                     self.possible = @intCast(characters);
@@ -278,10 +317,10 @@ pub const Within = struct {
 };
 
 const Spread = union(enum) {
-    /// The kind was made smaller.
-    narrower,
+    /// The kind was made smaller, as texts of more characters than so many may not be alive, or were not all looked at.
+    narrower: u32,
     /// After so many characters there may be other states, or none.
-    after: u32,
+    after: struct { characters: u32, next: signs.Set },
 };
 
 /// Adds the states after characters of the kind, character by character.
@@ -301,9 +340,9 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
                 const avoided = kind.differenceWith(classes[way.class]);
                 if (weigh(weights, avoided) > weigh(weights, less)) less = avoided;
             }
-            if (4 * less.count() < 3 * kind.count()) return .{ .after = characters };
+            if (4 * less.count() < 3 * kind.count()) return .{ .after = .{ .characters = characters, .next = try readBy(patterns, classes, states.items[begin..end]) } };
             kind.* = less;
-            return .narrower;
+            return .{ .narrower = characters };
         };
         for (begin..end) |at| {
             if (states.items[at].lasts) continue;
@@ -312,14 +351,40 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
                 if (!touches(class, kind)) continue;
                 const next = try patterns.after(states.items[at].id, @intCast(index));
                 if (try patterns.scratch.reaches.isReached(patterns, next)) continue;
-                if (states.items.len == states_max or steps.* > steps_max) return .{ .after = characters };
+                if (states.items.len == states_max or steps.* > steps_max) {
+                    const narrower = try keepStaying(patterns, classes, states.items[0].id, kind);
+                    return if (narrower) .{ .narrower = characters } else .{ .after = .{ .characters = characters, .next = .full } };
+                }
                 patterns.scratch.reaches.reached.items[next] = patterns.scratch.reaches.round;
                 try states.append(patterns.gpa, try stateOf(patterns, classes, kind, next, @intCast(index), @intCast(at)));
             }
         }
         begin = end;
     }
-    return .{ .after = none };
+    return .{ .after = .{ .characters = none, .next = .empty } };
+}
+
+/// What some of these states read.
+fn readBy(patterns: *Patterns, classes: []const Class, states: []const State) Error!signs.Set {
+    var read: signs.Set = .empty;
+    for (states) |state| {
+        if (state.lasts) return .full;
+        for (classes, 0..) |class, index| {
+            if (try patterns.after(state.id, @intCast(index)) != Patterns.dead) read.setUnion(class);
+        }
+    }
+    return read;
+}
+
+/// Leaves in a kind what leads a state back to itself, if that is most of it but not all; whether it is.
+fn keepStaying(patterns: *Patterns, classes: []const Class, state: u32, kind: *signs.Set) Error!bool {
+    var less = kind.*;
+    for (classes, 0..) |*class, index| {
+        if (touches(class, kind) and try patterns.after(state, @intCast(index)) != state) less = less.differenceWith(class.*);
+    }
+    if (less.eql(kind.*) or 4 * less.count() < 3 * kind.count()) return false;
+    kind.* = less;
+    return true;
 }
 
 /// Takes what a state does not read out of a kind; whether that was nothing.

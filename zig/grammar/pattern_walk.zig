@@ -84,6 +84,7 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
     @memset(single, 0);
     const whole = try patterns.unbounded(start);
     var done: signs_room.Set = .empty;
+    var doubted = false;
     if (try pattern_reach.ofMortal(patterns, whole)) |reach| {
         try (Sought{ .first = reach.kind, .reach = &reach, .start = start }).find(patterns, vocabulary, single, inside, rest, sink);
         if (words.countOf(single) <= vocabulary.count / doubted_share) {
@@ -91,9 +92,10 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
         } else {
             sink.restart();
             @memset(single, 0);
+            doubted = true;
         }
     }
-    if (done.eql(.empty)) if (try pattern_reach.ofWide(patterns, whole, signs.weights)) |reach| {
+    if (done.eql(.empty) and !doubted) if (try pattern_reach.ofWide(patterns, whole, signs.weights)) |reach| {
         try (Sought{ .first = reach.kind, .reach = &reach, .start = start }).find(patterns, vocabulary, single, inside, rest, sink);
         done = reach.kind;
     };
@@ -126,7 +128,10 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
             walks_beyond = try walkEach(patterns, vocabulary, start, &first, sink) or walks_beyond;
             continue;
         }
-        const reach = try pattern_reach.of(patterns, try patterns.unbounded(next), signs.weights);
+        const after = try patterns.unbounded(next);
+        // What has begun in this state, and can soon be the end of it, is mostly over after one character.
+        const mortal = if (doubted) try pattern_reach.ofMortal(patterns, after) else null;
+        const reach = mortal orelse try pattern_reach.of(patterns, after, signs.weights);
         if (reach.kind.count() < kind_min) {
             walks_beyond = try walkEach(patterns, vocabulary, start, &first, sink) or walks_beyond;
             continue;
@@ -166,6 +171,9 @@ fn countBegun(signs: *const signs_room.Signs, first: *const signs_room.Set) u32 
 /// Of fewer characters there are few tokens, and a walk finds them sooner.
 const kind_min = 8;
 
+/// To tell tokens by so many characters is faster than to read them.
+const next_max = 32;
+
 /// Tokens whose first characters all lead to one state, or are of the kind on which the state that is asked for stays alive.
 const Sought = struct {
     first: signs_room.Set,
@@ -188,16 +196,19 @@ const Sought = struct {
         var exits = reach.exits.iterator(.{});
         while (exits.next()) |sign| if (signs.later[sign].len > 0) words.orAnd(single, signs.later[sign], rest);
         const longest: u32 = @intCast(signs.at_most.len - 1);
-        if (reach.characters < longest - 1) words.orWithout(single, rest, signs.at_most[reach.characters + 1]);
-        // What is longer than was looked at, or may be too long for the bounds of the whole text.
-        const within: Within = .of(patterns, self.start, @min(reach.characters +| 1, longest));
+        const looked = @min(reach.characters +| 1, longest);
+        self.addLonger(signs, single, rest, looked);
+        // What may be too long for the bounds of the whole text, or is longer than was looked at.
+        const within: Within = .of(patterns, self.start, looked);
         if (within.sure < longest) {
             @memcpy(rest, inside);
             words.andInto(inside, signs.at_most[within.sure]);
             words.without(rest, inside);
-            words.orAnd(single, rest, signs.at_most[if (reach.characters < longest - 1) longest else within.possible]);
+            words.orAnd(single, rest, signs.at_most[within.possible]);
+            self.addLonger(signs, single, rest, looked);
         }
         try sink.inside(inside, within.cost, reach.shortest);
+        if (reach.early_characters > 0) try self.findEarly(patterns, signs, single, inside, sink);
         const needed = @max(try patterns.shortest(self.start, .start), patterns.needed(self.start));
         const allowed = patterns.allowed(self.start);
         for (signs.quoted) |*item| {
@@ -210,6 +221,29 @@ const Sought = struct {
                 try readToken(patterns, vocabulary, self.start, item.token, sink);
             }
         }
+    }
+
+    /// Adds those of `rest` to `single` that are longer than was looked at, as far as they have what may be read there; `rest` is scratch.
+    fn addLonger(self: *const Sought, signs: *const signs_room.Signs, single: []u32, rest: []u32, looked: u32) void {
+        if (looked == signs.at_most.len - 1) return;
+        words.without(rest, signs.at_most[looked]);
+        const next = &self.reach.next;
+        if (next.count() > next_max) return words.orInto(single, rest);
+        var each = next.iterator(.{});
+        while (each.next()) |sign| if (signs.later[sign].len > 0) words.orAnd(single, signs.later[sign], rest);
+    }
+
+    /// Takes tokens of few characters that are of the larger kind out of `single`; `early` is scratch.
+    fn findEarly(self: *const Sought, patterns: *Patterns, signs: *const signs_room.Signs, single: []u32, early: []u32, sink: anytype) Error!void {
+        const reach = self.reach;
+        const longest: u32 = @intCast(signs.at_most.len - 1);
+        const within: Within = .ofEarly(patterns, self.start, @min(reach.early_characters, longest));
+        @memcpy(early, try patterns.scratch.signs.beginning(patterns.gpa, signs, self.first.intersectWith(reach.early)));
+        words.andInto(early, try patterns.scratch.signs.continuing(patterns.gpa, signs, reach.early));
+        words.andInto(early, signs.at_most[within.sure]);
+        words.without(early, signs.closing);
+        words.without(single, early);
+        try sink.inside(early, within.cost, reach.shortest);
     }
 
     /// Takes tokens that have all of some fatal set out of `inside`; they are read one by one.
