@@ -15,7 +15,7 @@ pub const ByteSet = std.bit_set.Static(256);
 pub fn bytesOf(graph: *const Graph, node: *const Node) ByteSet {
     const program = graph.program;
     return switch (node.kind) {
-        .end, .token, .any_token, .sequence, .repeat, .record, .record_next, .array_item => .empty,
+        .end, .token, .any_token, .sequence, .repeat, .record, .record_next, .outside, .array_item => .empty,
         .bytes => one(program.nodes[node.a].bytes.text, node.b),
         .marker => one(program.nodes[node.a].marker.bytes.text, node.b),
         .literal => one(@as(program_room.Literal, @fromBackingInt(node.a)).text(), node.b),

@@ -51,6 +51,8 @@ pub const Kind = enum(u8) {
     record_next,
     /// Text that matches. a: state of its pattern, c: json_string.State inside a character.
     regex,
+    /// Whoever waits for what is looked at by itself: see alone.zig.
+    outside,
     // Scalars in an array without equal items have their track in d.
     /// Before a JSON value. a: value, b: `Space`.
     value,
@@ -70,7 +72,7 @@ pub const Kind = enum(u8) {
     object_key,
     /// In a key of a class with a pattern. a: registers, b: state of the pattern, c: json_string.State, d: place among the known keys.
     object_other,
-    /// After a key. a: registers after it, b: value.
+    /// After a key. a: registers after it, 0 if its object is outside, b: value.
     object_colon,
     /// After a member, or waiting for its value. a: registers.
     object_after,
@@ -86,7 +88,7 @@ pub const Kind = enum(u8) {
     array_item,
 
     pub fn isJson(self: Kind) bool {
-        return @backingInt(self) >= @backingInt(Kind.value);
+        return @backingInt(self) >= @backingInt(Kind.outside);
     }
 };
 
@@ -161,6 +163,8 @@ pub const State = struct {
     takes_all: TakesAll = .unknown,
     /// Some node is in a list of texts, or in a pattern outside of JSON.
     parts: bool = false,
+    /// Some node is outside.
+    outside: bool = false,
     /// A key begins in an object with a key that is not known yet, or an item beside one that is not.
     uncertain: bool = false,
     /// What finishing costs depends on a text that is not known yet: `cost` is enough, but may be too much.
@@ -565,6 +569,7 @@ pub const Graph = struct {
             switch (node.kind) {
                 .token => state.edges = true,
                 .texts, .regex => state.parts = true,
+                .outside => state.outside = true,
                 .any_token => {
                     state.edges = true;
                     state.any_token = true;
@@ -612,7 +617,7 @@ pub const Graph = struct {
     fn ownCost(self: *Graph, node: *const Node) error{OutOfMemory}!u32 {
         const program = self.program;
         return switch (node.kind) {
-            .end => 0,
+            .end, .outside => 0,
             .bytes => program.nodes[node.a].bytes.cost[node.b],
             .token => 1,
             .marker => marker: {

@@ -10,6 +10,7 @@ const StateId = graph_room.StateId;
 const Transition = graph_room.Transition;
 const mask_room = @import("mask.zig");
 const walk = @import("walk.zig");
+const Exit = @import("alone.zig").Exit;
 
 const none = graph_room.none;
 const Error = error{OutOfMemory};
@@ -70,7 +71,8 @@ fn walkEntries(graph: *Graph, state: StateId, lead: *const Lead, trie: *const Tr
     return walk.relative(graph, trie, state, null, &entries);
 }
 
-fn Entries(comptime Sink: type) type {
+/// Takes in the entries of a lead for the sink of its tokens.
+pub fn Entries(comptime Sink: type) type {
     return struct {
         lead: *const Lead,
         sink: Sink,
@@ -80,6 +82,12 @@ fn Entries(comptime Sink: type) type {
             if (!try self.sink.isReachable(state)) return;
             var entry = node.entry;
             while (entry != none) : (entry = self.lead.twins[entry]) try self.sink.take(self.lead.tokens[entry], owed);
+        }
+
+        pub fn leave(self: *@This(), exit: Exit) Error!void {
+            var own = exit;
+            own.lead = self.lead;
+            try self.sink.leave(own);
         }
 
         pub fn uncertain(self: *@This(), first: u32) Error!void {

@@ -10,6 +10,7 @@ const graph_room = @import("graph.zig");
 const Graph = graph_room.Graph;
 const Node = graph_room.Node;
 const StateId = graph_room.StateId;
+const alone = @import("alone.zig");
 const first_room = @import("first.zig");
 const lead_mask = @import("lead_mask.zig");
 const memo_room = @import("memo.zig");
@@ -21,6 +22,7 @@ const pattern_mask = @import("pattern_mask.zig");
 const texts_walk = @import("texts_walk.zig");
 const Patterns = @import("patterns.zig").Patterns;
 const takesAll = @import("takes_all.zig").takesAll;
+const spelling = @import("spelling.zig");
 const walk = @import("walk.zig");
 
 const none = graph_room.none;
@@ -129,12 +131,12 @@ fn splitStrings(graph: *Graph, state: StateId) Error!StateId {
         } else try groups.append(graph.gpa, .{ .kind = kind, .state = Graph.dead_state });
     }
     if (groups.items.len == 0) return state;
-    for (groups.items) |*group| group.state = try part(graph, state, group.kind);
-    return part(graph, state, null);
+    for (groups.items) |*group| group.state = try groupState(graph, state, group.kind);
+    return groupState(graph, state, null);
 }
 
 /// The state of the nodes of one group, or of none.
-fn part(graph: *Graph, state: StateId, kind: ?Group.Kind) Error!StateId {
+fn groupState(graph: *Graph, state: StateId, kind: ?Group.Kind) Error!StateId {
     const ids = &graph.memos.ids;
     ids.clearRetainingCapacity();
     const known = graph.states.items[state];
@@ -250,23 +252,61 @@ fn memoOf(graph: *Graph, state: StateId, comptime of: memo_room.Of) Error!*const
     const key: memo_room.Key = .{ .state = state, .of = of };
     if (graph.memos.get(key)) |known| return known;
     const memos = &graph.memos;
+    const parts: alone.Parts = if (of == .tokens or of == .suffixes) try alone.split(graph, state) else .{ .others = state };
+    for (parts.slice()) |part| _ = try memoOf(graph, part.state, of);
     memos.list.clearRetainingCapacity();
     memos.late.clearRetainingCapacity();
     memos.verify.clearRetainingCapacity();
+    memos.exits.clearRetainingCapacity();
     var sink: Collecting(of != .suffixes) = .{ .graph = graph };
     var memo: Memo = .{};
-    const left: ?walk.ByteSet = switch (of) {
-        .closing => try startFromAway(graph, state, &sink) orelse .full,
-        .tokens => try lead_mask.add(graph, state, &sink),
-        else => .full,
-    };
-    memo.tangled = if (left) |bytes| !try walk.relative(graph, trieOf(graph, of), state, bytes, &sink) else true;
+    memo.tangled = for (parts.slice()) |*part| {
+        if (!try addAlone(graph, part, of, &memo, &sink)) break true;
+    } else !try walkState(graph, parts.others, of, &sink);
     memo.whitespace_max = sink.whitespace_max orelse 0;
     memo.cost_max = sink.cost_max;
     if (of == .tokens) try keepList(graph, &memo) else memo.list = try memos.allocator().dupe(u32, memos.list.items);
     try keepLate(graph, &memo);
     memo.verify = try memos.allocator().dupe(u32, memos.verify.items);
+    memo.exits = try memos.allocator().dupe(alone.Exit, memos.exits.items);
     return memos.put(graph.gpa, key, memo);
+}
+
+/// False where whitespace cannot be left open.
+fn walkState(graph: *Graph, state: StateId, comptime of: memo_room.Of, sink: anytype) Error!bool {
+    if (state == Graph.dead_state) return true;
+    const first: walk.ByteSet = switch (of) {
+        .closing => try startFromAway(graph, state, sink) orelse .full,
+        .tokens => try lead_mask.add(graph, state, sink) orelse return false,
+        else => .full,
+    };
+    return walk.relative(graph, trieOf(graph, of), state, first, sink);
+}
+
+/// Takes in what a part reads by itself, and then where it stands. False where whitespace cannot be left open.
+fn addAlone(graph: *Graph, part: *const alone.Part, comptime of: memo_room.Of, memo: *Memo, sink: anytype) Error!bool {
+    const memos = &graph.memos;
+    const own = memos.get(.{ .state = part.state, .of = of }) orelse return walkState(graph, part.whole, of, sink);
+    if (own.tangled) return false;
+    if (own.whitespace_max != 0) {
+        if (sink.whitespace_max != null and sink.whitespace_max != own.whitespace_max) return false;
+        sink.whitespace_max = own.whitespace_max;
+    }
+    sink.pay(spelling.add(own.cost_max, part.rest));
+    if (own.bits.len > 0) {
+        if (memo.bits.len > 0) words.orInto(memo.bits, own.bits) else memo.bits = try memos.allocator().dupe(u32, own.bits);
+    }
+    try memos.list.appendSlice(graph.gpa, own.list);
+    try memos.late.appendSlice(graph.gpa, own.late);
+    try memos.verify.appendSlice(graph.gpa, own.verify);
+    for (own.exits) |*exit| {
+        const open = if (exit.lead) |lead| open: {
+            var entries: lead_mask.Entries(@TypeOf(sink)) = .{ .lead = lead, .sink = sink };
+            break :open try walk.onward(graph, exit, part.after, &entries);
+        } else try walk.onward(graph, exit, part.after, sink);
+        if (!open) return false;
+    }
+    return true;
 }
 
 /// Most of the tokens that close a key lead away from all known keys, and are told apart by what follows their quote. Takes those; only
@@ -322,12 +362,14 @@ fn awayState(graph: *Graph, state: StateId) Error!StateId {
 fn keepList(graph: *Graph, memo: *Memo) Error!void {
     const list = graph.memos.list.items;
     const word_count = graph.program.vocabulary.words();
-    if (list.len <= word_count / 4) {
-        memo.list = try graph.memos.allocator().dupe(u32, list);
-        return;
+    if (memo.bits.len == 0) {
+        if (list.len <= word_count / 4) {
+            memo.list = try graph.memos.allocator().dupe(u32, list);
+            return;
+        }
+        memo.bits = try graph.memos.allocator().alloc(u32, word_count);
+        @memset(memo.bits, 0);
     }
-    memo.bits = try graph.memos.allocator().alloc(u32, word_count);
-    @memset(memo.bits, 0);
     for (list) |entry| words.set(memo.bits, entry);
 }
 
@@ -405,6 +447,10 @@ fn Collecting(comptime tokens: bool) type {
             if (owed > 0) return memos.late.append(self.graph.gpa, .{ .spent = owed, .entry = entry });
             if (memos.list.items.len == memos.list.capacity) try memos.list.ensureUnusedCapacity(self.graph.gpa, 1);
             memos.list.appendAssumeCapacity(entry);
+        }
+
+        pub fn leave(self: *@This(), exit: alone.Exit) Error!void {
+            try self.graph.memos.exits.append(self.graph.gpa, exit);
         }
 
         pub fn doubt(self: *@This(), entry: u32) Error!void {

@@ -7,6 +7,7 @@ const Group = @import("mask.zig").Group;
 const Frame = @import("walk.zig").Frame;
 const near = @import("near.zig");
 const PlaceFrame = @import("pattern_mask.zig").PlaceFrame;
+const Exit = @import("alone.zig").Exit;
 const texts_walk = @import("texts_walk.zig");
 const limits = @import("../limits.zig").grammar;
 
@@ -28,6 +29,8 @@ pub const Memo = struct {
     /// Entries that have to be tried one by one, because they depend on the text of a key; of a pattern outside of JSON and of a list
     /// of texts, the trie's nodes at which a token may have left it.
     verify: []u32 = &.{},
+    /// Of what was looked at by itself: where tokens have left it.
+    exits: []Exit = &.{},
     /// Of a pattern: tokens that close it.
     closings: []Closing = &.{},
     /// Of a pattern whose length is bounded: characters that the string may have to have left, and those it may have to go on for.
@@ -58,12 +61,13 @@ pub const Memo = struct {
         other.bits = try allocator.dupe(u32, self.bits);
         other.late = try allocator.dupe(Late, self.late);
         other.verify = try allocator.dupe(u32, self.verify);
+        other.exits = try allocator.dupe(Exit, self.exits);
         other.closings = try allocator.dupe(Closing, self.closings);
         return other;
     }
 
     fn bytes(self: *const Memo) usize {
-        return (self.list.len + self.bits.len + self.verify.len) * 4 + self.late.len * @sizeOf(Late) + self.closings.len * @sizeOf(Closing) + @sizeOf(Memo);
+        return (self.list.len + self.bits.len + self.verify.len) * 4 + self.late.len * @sizeOf(Late) + self.exits.len * @sizeOf(Exit) + self.closings.len * @sizeOf(Closing) + @sizeOf(Memo);
     }
 };
 
@@ -115,6 +119,7 @@ pub const Memos = struct {
     verify: std.ArrayList(u32) = .empty,
     groups: std.ArrayList(Group) = .empty,
     ids: std.ArrayList(u32) = .empty,
+    exits: std.ArrayList(Exit) = .empty,
     closings: std.ArrayList(Closing) = .empty,
     places: std.ArrayList(PlaceFrame) = .empty,
     beside: std.ArrayList(near.Frame) = .empty,
@@ -126,6 +131,7 @@ pub const Memos = struct {
     inside: std.ArrayList(texts_walk.Inside) = .empty,
     starts: std.ArrayList(texts_walk.Start) = .empty,
     passed: texts_walk.Passed = .{},
+    alone: std.ArrayList(u32) = .empty,
 
     pub fn create(gpa: Allocator) Memos {
         return .{ .newer = .{ .arena = .init(gpa) }, .older = .{ .arena = .init(gpa) } };
@@ -141,6 +147,7 @@ pub const Memos = struct {
         self.verify.deinit(gpa);
         self.groups.deinit(gpa);
         self.ids.deinit(gpa);
+        self.exits.deinit(gpa);
         self.closings.deinit(gpa);
         self.places.deinit(gpa);
         self.beside.deinit(gpa);
@@ -150,6 +157,7 @@ pub const Memos = struct {
         self.inside.deinit(gpa);
         self.starts.deinit(gpa);
         self.passed.deinit(gpa);
+        self.alone.deinit(gpa);
     }
 
     pub fn clear(self: *Memos) void {

@@ -288,7 +288,7 @@ pub const Stepper = struct {
                 if (repeat.max == none or node.b < repeat.max) try self.enterAgain(graph, node.a, node.b, node.channel, node.parents);
                 if (node.b >= repeat.min) try self.finish(graph, node.parents, 0);
             },
-            .object_after, .array_after => {
+            .outside, .object_after, .array_after => {
                 var top = node;
                 top.whitespace = done.whitespace;
                 try self.emit(graph, top);
@@ -444,7 +444,7 @@ pub const Stepper = struct {
     fn read(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
         const program = graph.program;
         switch (node.kind) {
-            .end, .token, .any_token => {},
+            .end, .token, .any_token, .outside => {},
             .sequence, .repeat, .record, .record_next, .array_item => unreachable,
             .texts => {
                 const next = program.dawgs[node.a].child(node.b, byte);
@@ -491,7 +491,7 @@ pub const Stepper = struct {
             .object_key => try self.readKey(graph, node, byte),
             .object_other => try self.readOtherKey(graph, node, byte),
             .object_colon => if (byte == ':') {
-                const parents = try self.waiting(graph, .{ .kind = .object_after, .channel = node.channel, .style = node.style, .a = node.a, .parents = node.parents }) orelse return;
+                const parents = if (node.a == 0) node.parents else try self.waiting(graph, memberOf(&node)) orelse return;
                 try self.emitValue(graph, node, node.b, .{ .parents = parents });
             } else if (isSpace(byte)) try self.readSpace(graph, node, byte),
             .object_after => switch (byte) {
@@ -846,6 +846,11 @@ pub const Stepper = struct {
 
 fn fixedSpelling(graph: *const Graph, node: *const Node) json_string.Spelling {
     return if (graph.style(node).spelling == .spec) .spec else .fixed;
+}
+
+/// What waits for the value after a key.
+pub fn memberOf(colon: *const Node) Node {
+    return .{ .kind = .object_after, .channel = colon.channel, .style = colon.style, .a = colon.a, .parents = colon.parents };
 }
 
 fn afterSeparator(graph: *const Graph, node: *const Node) u32 {

@@ -5,6 +5,7 @@ const graph_room = @import("graph.zig");
 const Graph = graph_room.Graph;
 const StateId = graph_room.StateId;
 const Transition = graph_room.Transition;
+const alone = @import("alone.zig");
 
 pub const ByteSet = @import("first.zig").ByteSet;
 
@@ -46,16 +47,41 @@ pub fn exact(graph: *Graph, trie: *const Trie, start: StateId, spent: u32, sink:
 
 /// With what was spent before left open. `sink.reach(node, state, owed)` tells how much the string spends of it; false: it cannot be left
 /// open here. `sink.whitespace_max` is set to what a text may spend where something was spent. With `first`, only strings that begin with
-/// one of these bytes.
+/// one of these bytes. `sink.leave(exit)` for each node below which what is looked at by itself may be left.
 pub fn relative(graph: *Graph, trie: *const Trie, start: StateId, first: ?ByteSet, sink: anytype) error{OutOfMemory}!bool {
-    // The innermost loop of all: a trie's nodes are in bounds, and no deeper than it says, by how it is made.
-    const frames = (try reserve(graph, trie)).ptr;
+    const frames = try reserve(graph, trie);
     frames[0] = try .root(graph, trie, start, 0);
     // Without a text that counts, nothing was spent before.
     frames[0].absolute = graph.states.items[start].slack_min == none;
+    return below(graph, trie, frames[0].first(graph, trie, 0), frames[0..1], first, alone.isAlone(graph, start), sink);
+}
+
+/// The same from where a walk of a part by itself has left it, in the state behind its end.
+pub fn onward(graph: *Graph, exit: *const alone.Exit, state: StateId, sink: anytype) error{OutOfMemory}!bool {
+    const frames = try reserve(graph, exit.trie);
+    const node = &exit.trie.nodes[exit.node];
+    // Behind the end of a text that counts, nothing is counted any more.
+    const counted = graph.states.items[state].slack_min != none;
+    const frame: Frame = .{
+        .state = state,
+        .row = try graph.rowOf(state),
+        .table = node.table,
+        .end = node.next,
+        .spent = if (counted) exit.spent else 0,
+        .owed = exit.owed,
+        .absolute = exit.absolute or !counted,
+    };
+    frames[node.depth] = frame;
+    return below(graph, exit.trie, frame.first(graph, exit.trie, exit.node + 1), frames[0 .. node.depth + 1], null, false, sink);
+}
+
+/// From a node on, whose parent's frame is the last of those given, to the end of that. `leaves`: what is read may come to be outside.
+fn below(graph: *Graph, trie: *const Trie, start: u32, from: []Frame, first: ?ByteSet, leaves: bool, sink: anytype) error{OutOfMemory}!bool {
+    // The innermost loop of all: a trie's nodes are in bounds, and no deeper than it says, by how it is made.
+    const frames = from.ptr;
     const nodes = trie.nodes.ptr;
-    const end: u32 = @intCast(trie.nodes.len);
-    var at: u32 = frames[0].first(graph, trie, 0);
+    const end = from[from.len - 1].end;
+    var at = start;
     while (at < end) {
         const node = &nodes[at];
         const parent = &frames[node.depth - 1];
@@ -86,6 +112,9 @@ pub fn relative(graph: *Graph, trie: *const Trie, start: StateId, first: ?ByteSe
         if (node.entry != none) try sink.reach(node, frame.state, frame.owed);
         at += 1;
         if (node.next == at) continue;
+        if (leaves and graph.states.items[frame.state].outside) {
+            try sink.leave(.{ .trie = trie, .node = at - 1, .spent = frame.spent, .owed = frame.owed, .absolute = frame.absolute });
+        }
         frame.row = try graph.rowOf(frame.state);
         frames[node.depth] = frame;
         if (node.table != none) at = frame.first(graph, trie, at);
