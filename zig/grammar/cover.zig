@@ -413,8 +413,8 @@ const Bounds = struct {
         // No shortest end needs more members than this, so a bound above it does not matter.
         const wanted = required +| owed +| least;
         const most = if (object.members_max == none) none else object.members_max - members;
-        const bounded = most <= wanted;
-        return .{ .owed = owed, .least = least, .levels = if (bounded) most + 1 else least + 1, .bounded = bounded };
+        const bounded = most != none and most <= wanted;
+        return .{ .owed = owed, .least = least, .levels = (if (bounded) most else least) +| 1, .bounded = bounded };
     }
 
     fn areFelt(self: *const Bounds) bool {
@@ -435,7 +435,7 @@ pub const Grid = struct {
         var required: u32 = 0;
         for (object.properties) |property| required += @intFromBool(property.required);
         const grid: Grid = .{ .counts = object.counts, .bounds = .of(object, object.counts.owed(Counts.zero), 0, required) };
-        return @as(u64, object.properties.len + 1) * grid.size();
+        return (object.properties.len + 1) *| @as(u64, grid.counts.size) *| grid.bounds.levels;
     }
 
     fn size(self: *const Grid) u32 {

@@ -36,6 +36,23 @@ test "what finishing an object costs is the least of all ways" {
     }
 }
 
+test "what it takes to weigh an object has no bound" {
+    const gpa = std.testing.allocator;
+    const seed: u64 = std.testing.random_seed;
+    errdefer std.debug.print("seed {d}\n", .{seed});
+    var prng: std.Random.DefaultPrng = .init(seed);
+    for (0..200) |_| {
+        var arena_state: std.heap.ArenaAllocator = .init(gpa);
+        defer arena_state.deinit();
+        var object = try randomObject(arena_state.allocator(), prng.random());
+        for ([_]u32{ none - 2, none - 1, none }) |least| for ([_]u32{ none - 1, none }) |most| {
+            object.members_min = least;
+            object.members_max = most;
+            try std.testing.expect(cover_room.Grid.entries(&object) >= least);
+        };
+    }
+}
+
 fn randomObject(arena: std.mem.Allocator, random: std.Random) !Object {
     const counters = try arena.alloc(ir.Counter, random.uintAtMost(usize, 5));
     for (counters) |*counter| counter.* = .{ .min = if (random.uintLessThan(u32, 4) == 0) random.uintAtMost(u32, 2) else 1, .max = none };
