@@ -136,6 +136,9 @@ pub const Node = extern struct {
 
 pub const Set = struct { start: u32, len: u32, cost: u32 };
 
+/// `outside`: some node is. `keys`: all nodes are in keys of objects that take no others than those they know.
+const Special = enum(u8) { no, outside, keys };
+
 pub const State = struct {
     /// Its nodes, in order of preference.
     start: u32,
@@ -163,8 +166,8 @@ pub const State = struct {
     takes_all: TakesAll = .unknown,
     /// Some node is in a list of texts, or in a pattern outside of JSON.
     parts: bool = false,
-    /// Some node is outside.
-    outside: bool = false,
+    /// What a walk of it has to see to.
+    special: Special = .no,
     /// A key begins in an object with a key that is not known yet, or an item beside one that is not.
     uncertain: bool = false,
     /// What finishing costs depends on a text that is not known yet: `cost` is enough, but may be too much.
@@ -569,7 +572,7 @@ pub const Graph = struct {
             switch (node.kind) {
                 .token => state.edges = true,
                 .texts, .regex => state.parts = true,
-                .outside => state.outside = true,
+                .outside => state.special = .outside,
                 .any_token => {
                     state.edges = true;
                     state.any_token = true;
@@ -599,6 +602,9 @@ pub const Graph = struct {
                 else => {},
             }
         }
+        for (items) |node_id| {
+            if (!registers_room.isClosed(self, &self.nodes.items[node_id])) break;
+        } else state.special = .keys;
         // The end reads nothing, so it has no channel of its own.
         if (self.nodes.items[items[0]].kind == .end and items.len > 1) {
             state.mixed = false;

@@ -79,7 +79,14 @@ pub fn Entries(comptime Sink: type) type {
         whitespace_max: ?u32 = null,
 
         pub fn reach(self: *@This(), node: *const Trie.Node, state: StateId, owed: u32) Error!void {
-            if (!try self.sink.isReachable(state)) return;
+            if (try self.sink.isReachable(state)) try self.takeAll(node, owed);
+        }
+
+        pub fn pay(self: *@This(), cost: u32) void {
+            self.sink.pay(cost);
+        }
+
+        pub fn takeAll(self: *@This(), node: *const Trie.Node, owed: u32) Error!void {
             var entry = node.entry;
             while (entry != none) : (entry = self.lead.twins[entry]) try self.sink.take(self.lead.tokens[entry], owed);
         }

@@ -415,7 +415,11 @@ fn Collecting(comptime tokens: bool) type {
         last_reachable: bool = false,
 
         pub fn reach(self: *@This(), node: *const Trie.Node, state: StateId, owed: u32) Error!void {
-            if (!try self.isReachable(state)) return;
+            if (try self.isReachable(state)) try self.takeAll(node, owed);
+        }
+
+        /// What the node of a trie is of.
+        pub inline fn takeAll(self: *@This(), node: *const Trie.Node, owed: u32) Error!void {
             var entry = node.entry;
             if (!node.twinned) return self.take(entry, owed);
             while (entry != none) : (entry = if (tokens) self.graph.program.vocabulary.twins[entry] else none) try self.take(entry, owed);

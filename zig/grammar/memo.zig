@@ -8,6 +8,7 @@ const Frame = @import("walk.zig").Frame;
 const near = @import("near.zig");
 const PlaceFrame = @import("pattern_mask.zig").PlaceFrame;
 const Exit = @import("alone.zig").Exit;
+const KeyFrame = @import("key_walk.zig").KeyFrame;
 const texts_walk = @import("texts_walk.zig");
 const limits = @import("../limits.zig").grammar;
 
@@ -132,6 +133,7 @@ pub const Memos = struct {
     starts: std.ArrayList(texts_walk.Start) = .empty,
     passed: texts_walk.Passed = .{},
     alone: std.ArrayList(u32) = .empty,
+    keys: std.ArrayList(KeyFrame) = .empty,
 
     pub fn create(gpa: Allocator) Memos {
         return .{ .newer = .{ .arena = .init(gpa) }, .older = .{ .arena = .init(gpa) } };
@@ -158,6 +160,7 @@ pub const Memos = struct {
         self.starts.deinit(gpa);
         self.passed.deinit(gpa);
         self.alone.deinit(gpa);
+        self.keys.deinit(gpa);
     }
 
     pub fn clear(self: *Memos) void {

@@ -443,6 +443,55 @@ fn classKeyCost(graph: *Graph, object: *const Object, state: u32, at: json_strin
     return spelling.add(own, graph.program.prices.quote_colon);
 }
 
+/// How known texts beside a node are spelled.
+pub fn spellingOf(graph: *const Graph, node: *const Node) json_string.Spelling {
+    return if (graph.style(node).spelling == .spec) .spec else .fixed;
+}
+
+/// One byte read in a key: where it leads inside, whether or not any key is left there.
+pub fn readKey(graph: *const Graph, node: *const Node, byte: u8) union(enum) { dead, close, inside: Node } {
+    const registers = &graph.registers;
+    const register = registers.get(node.a);
+    const keys = &graph.program.cases[register.case].object.keys;
+    const style = spellingOf(graph, node);
+    var next = node.*;
+    switch (json_string.step(@bitCast(node.c), byte, style)) {
+        .dead => return .dead,
+        .close => return .close,
+        .inside => |state| {
+            if (register.extras_open and !graph.program.escapes) return .dead;
+            var bytes: std.bit_set.Static(256) = .empty;
+            if (node.b != none) keys.addBytes(node.b, &bytes);
+            registers.seen.addBytes(node.d, &bytes);
+            const is_known = json_string.becomesOne(state, style, &bytes);
+            if (!is_known) {
+                next.b = none;
+                next.d = Seen.empty;
+            }
+            next.c = @bitCast(if (is_known or style != .spec) state else json_string.anyCharacter(state));
+        },
+        .raw => |state| {
+            next.c = @bitCast(state);
+            next.b = keys.child(node.b, byte);
+            next.d = registers.seen.child(node.d, byte);
+        },
+        .char => |char| {
+            next.c = 0;
+            next.b = keys.childOfChar(node.b, char);
+            var buffer: [4]u8 = undefined;
+            for (buffer[0..json_string.encodeUtf8(char, &buffer)]) |part| next.d = registers.seen.child(next.d, part);
+        },
+    }
+    return .{ .inside = next };
+}
+
+/// Whether a node is in a key of an object that takes no others than those it knows, in a text that has spent the least.
+pub fn isClosed(graph: *const Graph, node: *const Node) bool {
+    if (node.kind != .object_key or node.whitespace != 0) return false;
+    const register = graph.registers.get(node.a);
+    return !register.extras_open and !register.unresolved;
+}
+
 /// Whether a key can still become one that may come.
 pub fn keyLeads(graph: *const Graph, node: *const Node) bool {
     const register = graph.registers.get(node.a);

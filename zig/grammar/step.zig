@@ -20,7 +20,6 @@ const unique_room = @import("unique.zig");
 const Tracks = unique_room.Tracks;
 const Counts = @import("counts.zig").Counts;
 const Texts = @import("texts.zig").Texts;
-const Seen = @import("seen.zig").Seen;
 
 const none = ir.none;
 
@@ -93,6 +92,13 @@ pub const Stepper = struct {
             if (!self.learns()) break;
         }
         return self.collectAfter(graph, state);
+    }
+
+    /// After the closing quote of a key, whose node need not be one of a state.
+    pub fn endKeyAt(self: *Stepper, graph: *Graph, node: *const Node) Error!StateId {
+        self.clear();
+        try self.endKey(graph, node.*, &graph.program.cases[graph.registers.get(node.a).case].object);
+        return (try self.collect(graph)).state;
     }
 
     /// After the closing quote of keys that have to match, all nodes of a state, whatever was read of them.
@@ -711,13 +717,13 @@ pub const Stepper = struct {
         const texts = &graph.program.texts[node.a];
         var next = node;
         next.d = try graph.tracks.afterByte(graph, node.d, @bitCast(node.c), byte);
-        switch (json_string.step(@bitCast(node.c), byte, fixedSpelling(graph, &node))) {
+        switch (json_string.step(@bitCast(node.c), byte, registers_room.spellingOf(graph, &node))) {
             .dead => return,
             .close => return if (texts.nodes[node.b].entry != none) self.finishItem(graph, node, graph.tracks.endString(graph, node.d)),
             .inside => |state| {
                 var bytes: std.bit_set.Static(256) = .empty;
                 texts.addBytes(node.b, &bytes);
-                if (!json_string.becomesOne(state, fixedSpelling(graph, &node), &bytes)) return;
+                if (!json_string.becomesOne(state, registers_room.spellingOf(graph, &node), &bytes)) return;
                 next.c = @bitCast(state);
             },
             .raw => |state| {
@@ -788,39 +794,12 @@ pub const Stepper = struct {
     }
 
     fn readKey(self: *Stepper, graph: *Graph, node: Node, byte: u8) Error!void {
-        const registers = &graph.registers;
-        const object = &graph.program.cases[registers.get(node.a).case].object;
-        var next = node;
-        switch (json_string.step(@bitCast(node.c), byte, fixedSpelling(graph, &node))) {
-            .dead => return,
-            .close => return self.endKey(graph, node, object),
-            .inside => |state| {
-                if (registers.get(node.a).extras_open and !graph.program.escapes) return;
-                var bytes: std.bit_set.Static(256) = .empty;
-                if (node.b != none) object.keys.addBytes(node.b, &bytes);
-                registers.seen.addBytes(node.d, &bytes);
-                const spelling = fixedSpelling(graph, &node);
-                const isKnown = json_string.becomesOne(state, spelling, &bytes);
-                if (!isKnown) {
-                    next.b = none;
-                    next.d = Seen.empty;
-                }
-                next.c = @bitCast(if (isKnown or spelling != .spec) state else json_string.anyCharacter(state));
-            },
-            .raw => |state| {
-                next.c = @bitCast(state);
-                next.b = object.keys.child(node.b, byte);
-                next.d = registers.seen.child(node.d, byte);
-            },
-            .char => |char| {
-                next.c = 0;
-                next.b = object.keys.childOfChar(node.b, char);
-                var buffer: [4]u8 = undefined;
-                for (buffer[0..json_string.encodeUtf8(char, &buffer)]) |part| next.d = registers.seen.child(next.d, part);
-            },
+        switch (registers_room.readKey(graph, &node, byte)) {
+            .dead => {},
+            .close => try self.endKey(graph, node, &graph.program.cases[graph.registers.get(node.a).case].object),
+            // Whether any key is left is told by what it costs.
+            .inside => |next| try self.emit(graph, next),
         }
-        // Without other keys their trie does not matter, and the cost tells whether any key is left.
-        try self.emit(graph, next);
     }
 
     fn endKey(self: *Stepper, graph: *Graph, node: Node, object: *const Object) Error!void {
@@ -843,10 +822,6 @@ pub const Stepper = struct {
         try self.endOther(graph, node, object.classes[0].options);
     }
 };
-
-fn fixedSpelling(graph: *const Graph, node: *const Node) json_string.Spelling {
-    return if (graph.style(node).spelling == .spec) .spec else .fixed;
-}
 
 /// What waits for the value after a key.
 pub fn memberOf(colon: *const Node) Node {

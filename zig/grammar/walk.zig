@@ -6,6 +6,7 @@ const Graph = graph_room.Graph;
 const StateId = graph_room.StateId;
 const Transition = graph_room.Transition;
 const alone = @import("alone.zig");
+const key_walk = @import("key_walk.zig");
 
 pub const ByteSet = @import("first.zig").ByteSet;
 
@@ -53,26 +54,48 @@ pub fn relative(graph: *Graph, trie: *const Trie, start: StateId, first: ?ByteSe
     frames[0] = try .root(graph, trie, start, 0);
     // Without a text that counts, nothing was spent before.
     frames[0].absolute = graph.states.items[start].slack_min == none;
-    return below(graph, trie, frames[0].first(graph, trie, 0), frames[0..1], first, alone.isAlone(graph, start), sink);
+    const leaves = alone.isAlone(graph, start);
+    if (graph.states.items[start].special == .keys) return keysBelow(graph, trie, 0, frames[0..1], first, leaves, sink);
+    return below(graph, trie, frames[0].first(graph, trie, 0), frames[0..1], first, leaves, sink);
+}
+
+/// In a state of nothing but keys: each of them by itself.
+fn keysBelow(graph: *Graph, trie: *const Trie, start: u32, frames: []Frame, first: ?ByteSet, leaves: bool, sink: anytype) error{OutOfMemory}!bool {
+    const state = graph.states.items[frames[frames.len - 1].state];
+    for (state.start..state.start + state.len) |at| {
+        const key = graph.nodes.items[graph.state_items.items[at]];
+        if (!try key_walk.read(graph, .{ .trie = trie, .start = start, .frames = frames, .first = first, .leaves = leaves }, &key, sink)) return false;
+    }
+    return true;
 }
 
 /// The same from where a walk of a part by itself has left it, in the state behind its end.
 pub fn onward(graph: *Graph, exit: *const alone.Exit, state: StateId, sink: anytype) error{OutOfMemory}!bool {
-    const frames = try reserve(graph, exit.trie);
-    const node = &exit.trie.nodes[exit.node];
+    _ = try reserve(graph, exit.trie);
     // Behind the end of a text that counts, nothing is counted any more.
     const counted = graph.states.items[state].slack_min != none;
-    const frame: Frame = .{
+    return enter(graph, exit.trie, &exit.trie.nodes[exit.node], .{
         .state = state,
-        .row = try graph.rowOf(state),
-        .table = node.table,
-        .end = node.next,
+        .row = none,
+        .table = none,
+        .end = 0,
         .spent = if (counted) exit.spent else 0,
         .owed = exit.owed,
         .absolute = exit.absolute or !counted,
-    };
+    }, false, sink);
+}
+
+/// The strings below a node, which was reached in the state and with what was spent of a frame; within another walk of the trie.
+pub fn enter(graph: *Graph, trie: *const Trie, node: *const Trie.Node, reached: Frame, leaves: bool, sink: anytype) error{OutOfMemory}!bool {
+    const child: u32 = @intCast(node - trie.nodes.ptr + 1);
+    if (child == node.next) return true;
+    const frames = graph.memos.frames.items;
+    var frame = reached;
+    frame.row = try graph.rowOf(frame.state);
+    frame.table = node.table;
+    frame.end = node.next;
     frames[node.depth] = frame;
-    return below(graph, exit.trie, frame.first(graph, exit.trie, exit.node + 1), frames[0 .. node.depth + 1], null, false, sink);
+    return below(graph, trie, frame.first(graph, trie, child), frames[0 .. node.depth + 1], null, leaves, sink);
 }
 
 /// From a node on, whose parent's frame is the last of those given, to the end of that. `leaves`: what is read may come to be outside.
@@ -112,8 +135,15 @@ fn below(graph: *Graph, trie: *const Trie, start: u32, from: []Frame, first: ?By
         if (node.entry != none) try sink.reach(node, frame.state, frame.owed);
         at += 1;
         if (node.next == at) continue;
-        if (leaves and graph.states.items[frame.state].outside) {
-            try sink.leave(.{ .trie = trie, .node = at - 1, .spent = frame.spent, .owed = frame.owed, .absolute = frame.absolute });
+        switch (graph.states.items[frame.state].special) {
+            .no => {},
+            .outside => if (leaves) try sink.leave(.{ .trie = trie, .node = at - 1, .spent = frame.spent, .owed = frame.owed, .absolute = frame.absolute }),
+            .keys => {
+                frames[node.depth] = frame;
+                if (!try keysBelow(graph, trie, at, frames[0 .. node.depth + 1], null, leaves, sink)) return false;
+                at = node.next;
+                continue;
+            },
         }
         frame.row = try graph.rowOf(frame.state);
         frames[node.depth] = frame;
