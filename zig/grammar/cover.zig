@@ -128,8 +128,9 @@ pub const Cover = struct {
         self.closes = required == 0 and bounds.owed == 0 and bounds.least == 0;
         try self.divide(gpa, object, &bounds);
         var total = prices.brace;
+        const members = bounds.owed +| bounds.least;
         for (self.parts.items) |*part| {
-            self.fillLast(object, prices, part, start.known +| bounds.owed +| bounds.least);
+            self.fillLast(object, prices, part, start.known +| members);
             var at = part.items.end;
             while (at > part.items.start) {
                 at -= 1;
@@ -145,20 +146,30 @@ pub const Cover = struct {
             if (object.ordered) self.orderedKeys(part, elsewhere) else try self.anyKeys(gpa, part, elsewhere);
         }
         if (object.ordered and required > 0) return;
+        const dearer = spelling.times(members, dearerKey(object, prices, start.known +| members));
         for (self.classes.items, self.class_ways.items) |*cost, ways| for (self.waysOf(ways)) |way| {
-            cost.* = @min(cost.*, add(way.cost, self.afterExtra(object, way.counts)));
+            cost.* = @min(cost.*, add(way.cost, self.afterExtra(object, way.counts, dearer)));
         };
     }
 
-    /// What finishing costs after a key that is not declared and counts so much.
-    fn afterExtra(self: *const Cover, object: *const Object, counts: u32) u32 {
+    /// What a key unlike one more than so many costs more, at most.
+    fn dearerKey(object: *const Object, prices: *const Prices, known: u32) u32 {
+        var most: u32 = 0;
+        for (object.classes) |*class| most = @max(most, prices.newKey(class, known +| 1) -| prices.newKey(class, known));
+        return most;
+    }
+
+    /// What finishing costs after a key that is not declared and counts so much; `dearer`: what it costs more where there is one more key
+    /// and as much is owed.
+    fn afterExtra(self: *const Cover, object: *const Object, counts: u32, dearer: u32) u32 {
         const part = for (self.parts.items) |*part| {
             if (part.takes(counts)) break part;
-        } else return self.after_cost;
+        } else return add(self.after_cost, dearer);
         const first = self.backOf(part, part.items.start);
         const next = part.grid.step(Grid.start, counts) orelse return unreachable_cost;
         const after = self.backOf(part, if (object.ordered) part.items.end else part.items.start);
-        return add(self.after_cost - first[Grid.start], after[next]);
+        const is_owed = part.grid.bounds.least > 0 or next / part.grid.bounds.levels > 0;
+        return add(add(self.after_cost - first[Grid.start], after[next]), if (is_owed) 0 else dearer);
     }
 
     /// What may come, and what of it counts for what is owed: how many keys are required, or null if one of those is impossible.

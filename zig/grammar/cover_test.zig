@@ -36,6 +36,41 @@ test "what finishing an object costs is the least of all ways" {
     }
 }
 
+test "after one more key that counts for nothing, finishing costs no more than was said" {
+    const gpa = std.testing.allocator;
+    const seed: u64 = std.testing.random_seed;
+    errdefer std.debug.print("seed {d}\n", .{seed});
+    var prng: std.Random.DefaultPrng = .init(seed);
+    var cover: Cover = .{};
+    defer cover.deinit(gpa);
+    var compared: usize = 0;
+    for (0..4000) |_| {
+        var arena_state: std.heap.ArenaAllocator = .init(gpa);
+        defer arena_state.deinit();
+        const random = prng.random();
+        var object = try randomObject(arena_state.allocator(), random);
+        object.ordered = false;
+        const classes = try arena_state.allocator().dupe(object_room.KeyClass, object.classes);
+        for (classes) |*class| class.loop = .{ .base = random.uintAtMost(u32, 3), .step = random.uintAtMost(u32, 3), .width = random.intRangeAtMost(u32, 1, 3) };
+        object.classes = classes;
+        const counted = random.uintLessThan(u32, object.counts.size);
+        const known = random.uintAtMost(u32, 9);
+        try cover.solve(gpa, &object, &prices, .{ .position = 0, .left = &.{none}, .counted = counted, .members = 0, .known = known });
+        const said = try arena_state.allocator().dupe(u32, cover.classes.items);
+        for (object.classes, said) |class, cost| if (cost != unreachable_cost) {
+            var least = unreachable_cost;
+            for (class.options) |option| {
+                const next = object.counts.add(counted, option.counts).?;
+                try cover.solve(gpa, &object, &prices, .{ .position = 0, .left = &.{none}, .counted = next, .members = 1, .known = known + 1 });
+                least = @min(least, add(option.cost, cover.after_cost));
+            }
+            try std.testing.expect(least <= cost);
+            compared += 1;
+        };
+    }
+    try std.testing.expect(compared > 100);
+}
+
 test "what it takes to weigh an object has no bound" {
     const gpa = std.testing.allocator;
     const seed: u64 = std.testing.random_seed;
