@@ -31,6 +31,8 @@ pub const Oracle = struct {
     known: []?Found = &.{},
     /// By regex; null where it is not used.
     languages: []?Language,
+    /// Some language may have texts too long to be known without which it has others that are.
+    lacks_texts: bool = false,
     /// Characters beyond ASCII that tokens write one after another.
     characters: std.AutoArrayHashMapUnmanaged(u21, void) = .empty,
     /// A text has come so near to the longest ones of a language that what is said about it may be wrong.
@@ -177,6 +179,7 @@ pub const Oracle = struct {
         if (self.languages[regex] != null) return;
         var depth = deepest;
         while (self.languages[regex] == null) : (depth -= 1) self.languages[regex] = try .create(self.arena, self.source.regexes, regex, depth);
+        if (try Language.needs(self.arena, self.source.regexes, regex) > self.languages[regex].?.depth) self.lacks_texts = true;
     }
 
     pub fn matches(self: *const Oracle, regex: u32, text: []const u8) bool {

@@ -54,6 +54,30 @@ pub const Language = struct {
         return self;
     }
 
+    /// Characters that a text may need to get through the regex once, more or less: where a language does not know so many, a text that
+    /// it does not know says nothing.
+    pub fn needs(arena: Allocator, regexes: []const ir.Regex, root: u32) !u32 {
+        const needed = try arena.alloc(u32, root + 1);
+        for (needed, regexes[0 .. root + 1]) |*length, regex| {
+            length.* = switch (regex) {
+                .class => 1,
+                .concat, .intersection => |items| sum: {
+                    var sum: u32 = 0;
+                    for (items) |item| sum +|= needed[item];
+                    break :sum sum;
+                },
+                .@"union" => |items| most: {
+                    var most: u32 = 0;
+                    for (items) |item| most = @max(most, needed[item]);
+                    break :most most;
+                },
+                .complement => |item| needed[item],
+                .repeat => |repeat| if (repeat.max == 0) 0 else needed[repeat.item] *| @max(1, repeat.min),
+            };
+        }
+        return needed[root];
+    }
+
     /// Code points by which classes they are in.
     fn cut(arena: Allocator, regexes: []const ir.Regex) !struct { []const Stretch, usize } {
         var cuts: std.ArrayList(u32) = .empty;
