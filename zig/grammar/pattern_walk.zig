@@ -129,9 +129,11 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
             continue;
         }
         const after = try patterns.unbounded(next);
+        var reach = try pattern_reach.of(patterns, after, signs.weights);
         // What has begun in this state, and can soon be the end of it, is mostly over after one character.
-        const mortal = if (doubted) try pattern_reach.ofMortal(patterns, after) else null;
-        const reach = mortal orelse try pattern_reach.of(patterns, after, signs.weights);
+        if (doubted and reach.characters < vocabulary_room.string_tables.short_bytes) {
+            reach = try pattern_reach.ofMortal(patterns, after) orelse try pattern_reach.of(patterns, after, signs.weights);
+        }
         if (reach.kind.count() < kind_min) {
             walks_beyond = try walkEach(patterns, vocabulary, start, &first, sink) or walks_beyond;
             continue;
