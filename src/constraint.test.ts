@@ -103,7 +103,7 @@ describe("drafts", () => {
 });
 
 test("a text that can be read in many ways costs little more than one with one", () => {
-  // Each of these took seconds for a byte, and ever longer for the next.
+  // Each of these took seconds for a byte, and ever longer for the next: the test would never end.
   const grammars = [
     'root ::= ("a" | "b" root* | "a" root{0,3})+',
     'root ::= "a" r* | "b"\nr ::= root | "a"* root | root{0,2} "b"',
@@ -114,12 +114,11 @@ test("a text that can be read in many ways costs little more than one with one",
     if (!made.ok) throw new Error(made.failure.message);
     using compiled = made.value;
     using matcher = compiled.matcher();
-    const start = performance.now();
     for (const letter of "aabbabaaabbabab") {
       matcher.mask();
       feed(matcher, letter);
     }
-    expect(performance.now() - start).toBeLessThan(8000);
+    expect(matcher.acceptsEnd).toBe(true);
   }
 });
 
