@@ -37,10 +37,7 @@ pub const KeyFrame = struct {
 
     /// The first child from a byte on that may be read; `next` is the next one of all.
     fn from(self: *const KeyFrame, trie: *const Trie, byte: u32, next: u32) u32 {
-        if (self.table == none) return next;
-        if (byte > 255) return self.end;
-        const found = trie.tables[self.table].find(trie.children, &self.live, byte);
-        return if (found == none) self.end else found;
+        return if (self.table == none) next else trie.nextRead(self.table, &self.live, byte, self.end);
     }
 };
 

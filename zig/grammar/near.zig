@@ -48,7 +48,8 @@ fn matters(known: Known, place: Place) bool {
     return known.ends(place) or known.classes != null and known.classOf(place) != uncounted;
 }
 
-fn take(graph: *Graph, entry: u32) error{OutOfMemory}!void {
+/// Adds an entry of the vocabulary's trie, if there is one, with its twins.
+pub fn take(graph: *Graph, entry: u32) error{OutOfMemory}!void {
     var token = entry;
     while (token != none) : (token = graph.program.vocabulary.twins[token]) try graph.memos.list.append(graph.gpa, token);
 }

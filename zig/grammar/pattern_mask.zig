@@ -13,6 +13,7 @@ const fresh_room = @import("fresh.zig");
 const Known = fresh_room.Known;
 const Place = fresh_room.Place;
 const registers_room = @import("registers.zig");
+const near_room = @import("near.zig");
 const pattern_bytes = @import("pattern_bytes.zig");
 const pattern_walk = @import("pattern_walk.zig");
 const short_bytes = @import("pattern.zig").short_bytes;
@@ -129,7 +130,7 @@ fn refuseNear(graph: *Graph, state: u32, near: u32) Error!u32 {
         switch (try graph.patterns.read(parent.state, parent.at, node.byte)) {
             .dead => at = node.next,
             .close => {
-                if (known.ends(parent.place)) for (trie.nodes[at..node.next]) |inner| try refuse(graph, inner.entry);
+                if (known.ends(parent.place)) for (trie.nodes[at..node.next]) |inner| try near_room.take(graph, inner.entry);
                 at = node.next;
             },
             .inside => |inside| {
@@ -141,18 +142,13 @@ fn refuseNear(graph: *Graph, state: u32, near: u32) Error!u32 {
                 frames[node.depth] = .{ .state = inside.state, .at = inside.at, .place = place };
                 if (node.entry != none) {
                     const after = try nearCost(graph, inside.state, inside.at, known, place);
-                    if (after == spelling.unreachable_cost) try refuse(graph, node.entry) else most = @max(most, after);
+                    if (after == spelling.unreachable_cost) try near_room.take(graph, node.entry) else most = @max(most, after);
                 }
                 at += 1;
             },
         }
     }
     return most;
-}
-
-fn refuse(graph: *Graph, entry: u32) Error!void {
-    var token = entry;
-    while (token != none) : (token = graph.program.vocabulary.twins[token]) try graph.memos.list.append(graph.gpa, token);
 }
 
 /// Tokens that finish a key that matches and is none of those known, without its closing quote.

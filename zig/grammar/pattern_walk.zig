@@ -367,10 +367,7 @@ fn walk(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, trie: *c
 
 /// The first child of a node from a byte on that may be read, or the end of its subtree. `next`: that child if there is no table.
 inline fn childFrom(places: *const pattern_bytes.Places, trie: *const Trie, frame: *const Frame, byte: u32, next: u32) u32 {
-    if (frame.table == none) return next;
-    if (byte > 255) return frame.end;
-    const found = trie.tables[frame.table].find(trie.children, &places.get(frame.place).live, byte);
-    return if (found == none) frame.end else found;
+    return if (frame.table == none) next else trie.nextRead(frame.table, &places.get(frame.place).live, byte, frame.end);
 }
 
 /// All of these nodes are behind a quote.

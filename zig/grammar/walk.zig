@@ -203,9 +203,7 @@ pub const Frame = struct {
     }
 
     fn from(self: *const Frame, graph: *const Graph, trie: *const Trie, byte: u32) u32 {
-        if (byte > 255) return self.end;
-        const found = trie.tables[self.table].find(trie.children, graph.rows.live(self.row), byte);
-        return if (found == none) self.end else found;
+        return trie.nextRead(self.table, graph.rows.live(self.row), byte, self.end);
     }
 };
 

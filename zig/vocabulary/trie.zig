@@ -189,6 +189,13 @@ pub const Trie = struct {
         }
     }
 
+    /// Of a node with a table: its first child from a byte on whose byte is in `live`, or `end`.
+    pub inline fn nextRead(self: *const Trie, table: u32, live: *const [4]u64, byte: u32, end: u32) u32 {
+        if (byte > 255) return end;
+        const found = self.tables[table].find(self.children, live, byte);
+        return if (found == none) end else found;
+    }
+
     pub fn childOf(self: *const Trie, node: u32, byte: u8) u32 {
         if (self.nodes[node].table != none) return self.tables[self.nodes[node].table].child(self.children, byte);
         var at = node + 1;
