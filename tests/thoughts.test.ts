@@ -71,9 +71,10 @@ describe.skipIf(absent).each(templates)(
         const message = said(whole.choices[0]?.message);
         expect(streamed).toEqual(message);
         if (message.reasoning !== "") thoughts++;
-        // The end of a thought that was never begun is text like any other.
-        expect([asked, /<(seed:)?think>/.test(message.content)]).toEqual([asked, false]);
+        // A string of JSON may hold a tag like any other text: beside it, parsing would fail.
         if ("response_format" in asked) expect(Object.keys(JSON.parse(message.content))).toEqual(["city"]);
+        // The end of a thought that was never begun is text like any other.
+        else expect([asked, /<(seed:)?think>/.test(message.content)]).toEqual([asked, false]);
         if ("tool_choice" in asked) {
           expect([message.content === "", message.calls.length > 0]).toEqual(
             asked.tool_choice === "required" ? [true, true] : [expect.any(Boolean), false],
