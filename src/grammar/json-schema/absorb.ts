@@ -8,26 +8,32 @@ import { anyString, type StringDemand, type Texts } from "./texts.ts";
  * policy that closes objects or by what counts as evaluated, so that only equal ones are dropped.
  */
 export function absorbed(shapes: readonly Shape[], meeting: Meeting, texts: Texts, strict: boolean): readonly Shape[] {
-  const of = Map.groupBy(shapes, ({ type }) => type);
   const contains = (wide: Shape, narrow: Shape) =>
     meeting.within(narrow, wide) && (!strict || meeting.within(wide, narrow));
+  const constants = new Map<Shape["type"], Shape>();
+  const found: Found = { numbers: [], strings: [], arrays: [], objects: [] };
+  for (const shape of shapes) {
+    if (shape.type === "object") found.objects.push(shape);
+    else if (shape.type === "array") found.arrays.push(shape);
+    else if (shape.type === "string") found.strings.push(shape);
+    else if (shape.type === "number") found.numbers.push(shape);
+    else constants.set(shape.type, shape);
+  }
   return [
-    ...(["null", "true", "false"] as const).flatMap((type) => of.get(type)?.slice(0, 1) ?? []),
-    ...numbers(shapes.filter((shape) => shape.type === "number")),
-    ...strings(
-      shapes.filter((shape) => shape.type === "string"),
-      texts,
-    ),
-    ...containers(
-      shapes.filter((shape) => shape.type === "array"),
-      contains,
-    ),
-    ...containers(
-      shapes.filter((shape) => shape.type === "object"),
-      contains,
-    ),
+    ...(["null", "true", "false"] as const).flatMap((type) => constants.get(type) ?? []),
+    ...numbers(found.numbers),
+    ...strings(found.strings, texts),
+    ...containers(found.arrays, contains),
+    ...containers(found.objects, contains),
   ];
 }
+
+type Found = {
+  readonly numbers: NumberDemand[];
+  readonly strings: StringDemand[];
+  readonly arrays: ArrayDemand[];
+  readonly objects: ObjectDemand[];
+};
 
 /** The widest of cases with layers. A wider one has no layers that the narrower one has not, so few are compared: those with a last one in common. */
 function containers<S extends ArrayDemand | ObjectDemand>(
@@ -35,11 +41,26 @@ function containers<S extends ArrayDemand | ObjectDemand>(
   contains: (wide: S, narrow: S) => boolean,
 ): readonly S[] {
   if (shapes.length < 2) return shapes;
-  const byLast = Map.groupBy(shapes.entries(), ([, shape]) => shape.layers.at(-1) ?? shape.broken.at(-1));
+  const byLast = new Map<unknown, number[]>();
+  for (const [i, { layers, broken }] of shapes.entries()) {
+    const last = layers.at(-1) ?? broken.at(-1);
+    const alike = byLast.get(last);
+    if (alike === undefined) byLast.set(last, [i]);
+    else alike.push(i);
+  }
+  const isWithinOne = (shape: S, i: number, wide: readonly number[] | undefined) => {
+    for (const j of wide ?? []) {
+      const other = shapes[j];
+      if (i === j || other === undefined || !contains(other, shape)) continue;
+      if (j < i || !contains(shape, other)) return true;
+    }
+    return false;
+  };
   return shapes.filter((shape, i) => {
-    const isWithin = ([j, wide]: readonly [number, S]) =>
-      i !== j && contains(wide, shape) && (j < i || !contains(shape, wide));
-    return ![undefined, ...shape.layers, ...shape.broken].some((last) => byLast.get(last)?.some(isWithin));
+    if (isWithinOne(shape, i, byLast.get(undefined))) return false;
+    for (const layer of shape.layers) if (isWithinOne(shape, i, byLast.get(layer))) return false;
+    for (const layer of shape.broken) if (isWithinOne(shape, i, byLast.get(layer))) return false;
+    return true;
   });
 }
 

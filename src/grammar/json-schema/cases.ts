@@ -1,7 +1,7 @@
 import { applicatorDepthMax } from "../../limits.ts";
 import { absorbed } from "./absorb.ts";
-import { Facts } from "./facts.ts";
-import { failures, listedScalars, otherScalars } from "./negation.ts";
+import { Facts, onlyScalars } from "./facts.ts";
+import { failures, joinedLists, listedScalars, otherScalars } from "./negation.ts";
 import { type Applied, opposite } from "./opposite.ts";
 import { own } from "./own.ts";
 import type { SchemaReader } from "./read.ts";
@@ -66,11 +66,20 @@ export class Cases {
 
   #expand(first: Conjunct, others: readonly Conjunct[]): readonly Shape[] {
     let shapes = this.of(first, "values");
+    const barred: Finite[] = [];
     for (const conjunct of others) {
-      const pointer = conjunct.pointer;
-      shapes = this.#product(shapes, this.of(conjunct, "values"), { pointer, keyword: "allOf", track: "values" });
+      const { pointer } = conjunct;
+      const list = conjunct.negated ? onlyScalars(this.#reader.schema(conjunct)) : undefined;
+      if (list === undefined) {
+        shapes = this.#product(shapes, this.of(conjunct, "values"), { pointer, keyword: "allOf", track: "values" });
+        continue;
+      }
+      if (!this.spend(1 + list.numbers.length + list.strings.size, pointer, list.keyword)) return [];
+      barred.push(list);
     }
-    return shapes;
+    if (barred.length === 0) return shapes;
+    const rest = [...otherScalars(joinedLists(barred), this.#texts), anyArray, anyObject];
+    return this.#product(shapes, rest, { pointer: first.pointer, keyword: "allOf", track: "values" });
   }
 
   /** Counts work; false once the budget is spent, with the refusal made. */
@@ -300,11 +309,23 @@ export class Cases {
     }
   }
 
+  /**
+   * All parts. Where there are many cases already, a few parts are brought together before they meet them: most of what conditions on one
+   * member have in common is nothing, and so all cases are gone through once for several of them.
+   */
   #all(parts: readonly Conjunct[], by: By): readonly Shape[] {
     let shapes = everything;
-    for (const part of parts) {
-      if (shapes.length === 0) break;
-      shapes = this.#product(shapes, this.of(part, by.track), by);
+    for (let at = 0; at < parts.length && shapes.length > 0; ) {
+      const group = parts.slice(at, at + (shapes.length < manyCases ? 1 : groupSize));
+      let met = everything;
+      let count = 0;
+      // Those that multiply among themselves would do so less beside the others.
+      while (count < group.length && met.length <= everything.length + 2 * count) {
+        const part = group[count++];
+        if (part !== undefined) met = this.#product(met, this.of(part, by.track), by);
+      }
+      at += count;
+      shapes = this.#product(shapes, met, by);
     }
     return shapes;
   }
@@ -369,7 +390,12 @@ export class Cases {
     for (const [type, all] of left) {
       const [shapes, others] = this.#joined(all, right.get(type) ?? []);
       if (!this.spend(shapes.length * others.length, by.pointer, by.keyword)) return [];
-      for (const shape of shapes) for (const other of others) met.push(...listOf(this.meeting.meet(shape, other)));
+      for (const shape of shapes) {
+        for (const other of others) {
+          const both = this.meeting.meet(shape, other);
+          if (both !== undefined) met.push(both);
+        }
+      }
     }
     return a.length > 1 && b.length > 1 ? this.#absorb(met, by) : met;
   }
@@ -394,6 +420,10 @@ export type Track = "values" | "annotations" | "exact";
 
 type By = { readonly pointer: string; readonly keyword: string; readonly track: Track };
 
+/** Cases that are gone through once for a group of parts, and the parts of one. */
+const manyCases = 16;
+const groupSize = 10;
+
 /** References and `allOf`s down to a choice, at most: others are expanded for themselves. */
 const choiceDepthMax = 4;
 
@@ -407,10 +437,13 @@ function stringsOf(shapes: readonly Shape[]): readonly StringDemand[] {
   return shapes.filter((shape) => shape.type === "string");
 }
 
-function listOf<T>(item: T | undefined): readonly T[] {
-  return item === undefined ? [] : [item];
-}
-
+/** In a loop: `Map.groupBy` takes several times as long for the few cases that there mostly are. */
 function byType(shapes: readonly Shape[]): ReadonlyMap<Shape["type"], readonly Shape[]> {
-  return Map.groupBy(shapes, ({ type }) => type);
+  const found = new Map<Shape["type"], Shape[]>();
+  for (const shape of shapes) {
+    const alike = found.get(shape.type);
+    if (alike === undefined) found.set(shape.type, [shape]);
+    else alike.push(shape);
+  }
+  return found;
 }

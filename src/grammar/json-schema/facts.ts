@@ -61,7 +61,7 @@ export class Facts {
 
   /** The shortest list of scalars, one of which a value has to be for one of the conjuncts; undefined where none has a list. */
   listOf(conjuncts: readonly Conjunct[]): Scalars | undefined {
-    return shortest(conjuncts.map((conjunct) => this.#of(conjunct, 0)));
+    return conjuncts.length === 0 ? undefined : shortest(conjuncts.map((conjunct) => this.#of(conjunct, 0)));
   }
 
   /** Whether it is plain that only a few scalars fit all of them. */
@@ -91,7 +91,12 @@ export class Facts {
   }
 
   #positive(schema: Schema, depth: number): Fact {
-    let fact: Fact = { ...nothingKnown, types: schema.types, languages: schema.texts.map(({ language }) => language) };
+    const { types: left, texts } = schema;
+    const languages = texts.length === 0 ? nothingKnown.languages : texts.map(({ language }) => language);
+    let fact =
+      left === everyType && texts.length === 0
+        ? nothingKnown
+        : { types: left, only: undefined, not: noKeys, languages };
     for (const finite of schema.finite)
       fact = both(fact, { ...nothingKnown, types: typesOf(finite), only: scalars(finite) });
     for (const applicator of schema.applicators) {
@@ -169,14 +174,7 @@ function either(a: Fact, b: Fact): Fact {
 /** What a schema leaves for its negation: nothing of its types where it demands nothing else, and none of a plain list's scalars. */
 function negative(schema: Schema, { languages: make }: Texts): Fact {
   const [list, ...others] = schema.finite;
-  const demands = [schema.low, schema.high, schema.multipleOf, schema.length, schema.items, schema.array];
-  const more = [schema.contains, schema.unevaluatedItems, schema.members, schema.object, schema.names];
-  const plain =
-    schema.unique === undefined &&
-    schema.unevaluatedMembers === undefined &&
-    schema.applicators.length + schema.required.length + others.length === 0 &&
-    [...demands, ...more].every((demand) => demand === undefined);
-  if (!plain) return nothingKnown;
+  if (schema.applicators.length + others.length > 0 || !isPlain(schema)) return nothingKnown;
   const [text, ...texts] = schema.texts;
   if (text !== undefined) {
     // A schema of types and one pattern: its strings are those that do not match.
@@ -190,6 +188,28 @@ function negative(schema: Schema, { languages: make }: Texts): Fact {
   if (schema.whole) return nothingKnown;
   const keys = [...(scalars(list, true) ?? [])].filter(([, type]) => (type & schema.types) !== 0);
   return { ...nothingKnown, not: new Set(keys.map(([key]) => key)) };
+}
+
+/** The scalars that a schema accepts, where it accepts nothing but a few: its negation bars just these. */
+export function onlyScalars(schema: Schema): Finite | undefined {
+  const [list, ...others] = schema.finite;
+  if (list === undefined || schema.whole) return undefined;
+  if (others.length + schema.texts.length + schema.applicators.length > 0 || !isPlain(schema)) return undefined;
+  const has = (type: number) => (schema.types & type) !== 0;
+  if (list.arrays.length > 0 && has(types.array)) return undefined;
+  if (list.objects.length > 0 && has(types.object)) return undefined;
+  const numbers = has(types.number) ? list.numbers : [];
+  const strings = has(types.string) ? list.strings : noKeys;
+  return { ...list, types: list.types & schema.types, numbers, strings, arrays: [], objects: [] };
+}
+
+/** Whether the keywords of a schema's own demand nothing but types, lists and texts. */
+export function isPlain(schema: Schema): boolean {
+  if (schema.required.length > 0) return false;
+  const { low, high, multipleOf, length, items, array, contains } = schema;
+  if ((low ?? high ?? multipleOf ?? length ?? items ?? array ?? contains) !== undefined) return false;
+  const { unique, unevaluatedItems, members, object, names, unevaluatedMembers } = schema;
+  return (unique ?? unevaluatedItems ?? members ?? object ?? names ?? unevaluatedMembers) === undefined;
 }
 
 /** Each scalar of a list with its type; undefined where there are arrays or objects, unless those do not matter. */

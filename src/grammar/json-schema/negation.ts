@@ -1,3 +1,5 @@
+import type { Decimal } from "../decimal.ts";
+import { decimalKey } from "./facts.ts";
 import { anyNumber, beyond, exactly, type NumberDemand, one, settle } from "./numbers.ts";
 import type { SchemaReader } from "./read.ts";
 import { everyType, type Finite, type ObjectLayer, type Schema, types } from "./schema.ts";
@@ -36,6 +38,18 @@ export function otherScalars(finite: Finite, texts: Texts): readonly Shape[] {
     finite.numbers.length === 0 ? anyNumber : { ...anyNumber, except: finite.numbers },
     finite.strings.size === 0 ? anyString : texts.except(finite.strings),
   ];
+}
+
+/** What is in none of several lists of scalars is not in this one. */
+export function joinedLists(lists: readonly Finite[]): Finite {
+  const numbers = new Map<string, Decimal>();
+  const strings = new Set<string>();
+  for (const list of lists) {
+    for (const number of list.numbers) numbers.set(decimalKey(number), number);
+    for (const text of list.strings) strings.add(text);
+  }
+  const sum = lists.reduce((known, list) => known | list.types, 0);
+  return { keyword: "enum", types: sum, numbers: [...numbers.values()], strings, arrays: [], objects: [] };
 }
 
 /** The scalars of a list. */

@@ -6,7 +6,7 @@ import { applicatorsOf, type Parts, pathFrom, references } from "./applicators.t
 import { Conjuncts } from "./conjuncts.ts";
 import { type Documents, noDocuments } from "./documents.ts";
 import { type Draft, isBefore, refHidesSiblings } from "./draft.ts";
-import { decimalKey } from "./facts.ts";
+import { decimalKey, isPlain } from "./facts.ts";
 import { Fields } from "./fields.ts";
 import { formatLanguage, formats } from "./formats.ts";
 import { keywordOf, speaks } from "./keywords.ts";
@@ -337,12 +337,8 @@ function containsOf(fields: Fields, draft: Draft, parts: Parts): Contains | unde
 
 /** Whether no keyword of its own constrains a value. */
 function isSilent(schema: Schema): boolean {
-  const { types: left, whole, finite, texts, required } = schema;
-  if (left !== everyType || whole || finite.length + texts.length + required.length > 0) return false;
-  const { low, high, multipleOf, length, items, array, contains } = schema;
-  if ((low ?? high ?? multipleOf ?? length ?? items ?? array ?? contains) !== undefined) return false;
-  const { unique, unevaluatedItems, members, object, names, unevaluatedMembers } = schema;
-  return (unique ?? unevaluatedItems ?? members ?? object ?? names ?? unevaluatedMembers) === undefined;
+  const { types: left, whole, finite, texts } = schema;
+  return left === everyType && !whole && finite.length + texts.length === 0 && isPlain(schema);
 }
 
 /** Whether a schema says nothing but a type, as most do. */

@@ -100,11 +100,14 @@ export function withObjects(objects: readonly ObjectDemand[]): readonly Shape[] 
   return [...ofTypes(everyType & ~types.object), ...objects];
 }
 
+/** A member that is there for sure, and the scalars of which it is one. */
+type Listed = { readonly key: string; readonly list: Scalars };
+
 /** Conjunction of cases. `facts` tells values that exclude each other. */
 export class Meeting {
   readonly #texts: Texts;
   readonly #facts: Facts;
-  readonly #lists = new Map<ObjectDemand, ReadonlyMap<string, Scalars>>();
+  readonly #lists = new Map<ObjectDemand, readonly Listed[]>();
 
   constructor(texts: Texts, facts: Facts) {
     this.#texts = texts;
@@ -185,31 +188,43 @@ export class Meeting {
 
   /** Whether it is plain that what one demand lists for a member is nothing for the other: soon seen, and most choices are told apart so. */
   #areApart(one: ObjectDemand, other: ObjectDemand): boolean {
-    for (const [key, list] of this.#listsOf(one)) {
-      for (const part of said(key, other.layers)) if (this.#facts.isApart(part, list)) return true;
+    for (const { key, list } of this.#listsOf(one)) {
+      for (const layer of other.layers) {
+        const part = saidBy(layer, key);
+        if (part !== undefined && this.#facts.isApart(part, list)) return true;
+      }
     }
     return false;
   }
 
-  /** Whether a demand only says that a member fails which another one takes from a list that cannot. */
+  /** Whether a demand only says that members fail which another one takes from lists that cannot. */
   #isIdleBeside({ size, layers, names, required, absent, broken }: ObjectDemand, other: ObjectDemand): boolean {
-    const [only] = broken;
-    if (broken.length !== 1 || only === undefined || !("key" in only) || size !== anySize) return false;
-    if (layers.length + names.length + required.size + absent.size > 0) return false;
-    const list = this.#listsOf(other).get(only.key);
-    return list !== undefined && this.#facts.isIdle(only.part, list);
+    if (size !== anySize || layers.length + names.length + required.size + absent.size > 0) return false;
+    const lists = this.#listsOf(other);
+    if (lists.length === 0) return false;
+    for (const one of broken) {
+      const list = isFailing(one) ? lists.find(({ key }) => key === one.key)?.list : undefined;
+      if (list === undefined || !isFailing(one) || !this.#facts.isIdle(one.part, list)) return false;
+    }
+    return true;
   }
 
   /** What may stand in the members that are there for sure, where it is one of a few scalars. */
-  #listsOf(shape: ObjectDemand): ReadonlyMap<string, Scalars> {
+  #listsOf(shape: ObjectDemand): readonly Listed[] {
     const known = this.#lists.get(shape);
     if (known !== undefined) return known;
-    const lists = new Map<string, Scalars>();
-    const failing = shape.broken.filter(isFailing);
-    for (const key of new Set([...shape.required, ...failing.map((one) => one.key)])) {
-      const parts = failing.filter((one) => one.key === key).map(({ part }) => part);
-      const list = this.#facts.listOf([...said(key, shape.layers), ...parts]);
-      if (list !== undefined) lists.set(key, list);
+    const parts = new Map<string, Conjunct[]>();
+    for (const key of shape.required) parts.set(key, said(key, shape.layers));
+    for (const one of shape.broken) {
+      if (!isFailing(one)) continue;
+      const known = parts.get(one.key);
+      if (known === undefined) parts.set(one.key, [...said(one.key, shape.layers), one.part]);
+      else known.push(one.part);
+    }
+    const lists: Listed[] = [];
+    for (const [key, all] of parts) {
+      const list = this.#facts.listOf(all);
+      if (list !== undefined) lists.push({ key, list });
     }
     this.#lists.set(shape, lists);
     return lists;
@@ -306,13 +321,17 @@ function isFailing(one: Broken | Failing): one is Failing {
 }
 
 /** What layers say of the member with a key. */
-function said(key: string, layers: readonly ObjectLayer[]): readonly Conjunct[] {
+function said(key: string, layers: readonly ObjectLayer[]): Conjunct[] {
   const found: Conjunct[] = [];
-  for (const { declared, patterns, rest } of layers) {
-    const part = declared.get(key) ?? (patterns.length === 0 ? rest : undefined);
+  for (const layer of layers) {
+    const part = saidBy(layer, key);
     if (part !== undefined) found.push(part);
   }
   return found;
+}
+
+function saidBy({ declared, patterns, rest }: ObjectLayer, key: string): Conjunct | undefined {
+  return declared.get(key) ?? (patterns.length === 0 ? rest : undefined);
 }
 
 /** Both lists, without repetitions; the first one itself where it holds the other. */

@@ -72,6 +72,15 @@ test("conditions that one member tells apart are as many cases, one without it a
   expect(texts.map((text) => accepts(lowered, text))).toEqual([true, true, true, false, false]);
 });
 
+test("hundreds of conditions on one member are within the budget", () => {
+  const condition = (i: number) => `{"if":{"properties":{"kind":{"const":${i}}}},"then":{"required":["v${i}"]}}`;
+  const conditions = Array.from({ length: 250 }, (_, i) => condition(i)).join();
+  const lowered = lower(`{"type":"object","required":["kind"],"allOf":[${conditions}]}`);
+  if ("reason" in lowered) throw new Error("refused");
+  const texts = ['{"kind":249,"v249":1}', '{"kind":250}', '{"kind":249}', '{"kind":0,"v249":1}'];
+  expect(texts.map((text) => accepts(lowered, text))).toEqual([true, true, false, false]);
+});
+
 test("a part without the name that tells the others apart is a few cases for each of them, not a product", () => {
   const part = (i: number) => ({
     properties: { kind: { const: i }, [`a${i}`]: { minimum: i }, [`b${i}`]: { minimum: i } },
