@@ -22,6 +22,7 @@ test {
     _ = @import("grammar/exceptions.zig");
     _ = @import("grammar/multiples.zig");
     _ = @import("grammar/number_test.zig");
+    _ = @import("grammar/numbers.zig");
     _ = @import("grammar/terminators.zig");
     _ = @import("grammar/ir_test.zig");
     _ = @import("grammar/matcher_test.zig");

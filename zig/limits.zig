@@ -141,6 +141,8 @@ pub const model = struct {
 pub const vocabulary = struct {
     /// Idle graphs of ended programs that wait for the next ones.
     pub const spares = 4;
+    /// Parts that all grammars share: the numbers of real schemas have few bounds that come again. At 20 kB each, a megabyte.
+    pub const kept = 64;
     /// Arenas that wait for the next compilation, two for each thread that compiles, and bytes that each keeps: what a large schema takes.
     pub const arenas = 8;
     pub const arena_bytes = 4 << 20;
@@ -169,6 +171,10 @@ pub const grammar = struct {
     pub const number_exp_digits = 4;
     /// Factors of one number, the one whose multiples it takes and those whose multiples it avoids.
     pub const number_factors = 8;
+    /// States of a number that the vocabulary keeps for other grammars: those without bounds have a hundred, with two bounds a few hundred.
+    pub const number_kept_states = 512;
+    /// Numbers without bounds that are always kept: whole or not, in two spellings, for a few sets of tokens that grammars name.
+    pub const numbers_free_kept = 16;
     /// Digits of a factor as one whole number: its remainders are told apart once, with ten steps each.
     pub const number_modulus = 100_000;
     /// States of a pattern that has to be explored before it is followed: of its conditions, or with its lengths.

@@ -53,7 +53,7 @@ fn caseCost(compiler: *Compiler, case: u32) ir.Error!u32 {
     try compiler.budget.spend(1);
     switch (compiler.cases.items[case]) {
         .literal => |literal| return program.literal_costs[@backingInt(literal)][0],
-        .number => |number| return compiler.numbers.items[number].cost[0],
+        .number => |number| return compiler.numbers.automata.items[number].cost[0],
         .string => |string| {
             if (string.min > string.max) return unreachable_cost;
             if (string.min == 0) return compiler.speller.cost("\"\"");
@@ -93,7 +93,7 @@ fn prepareUnique(compiler: *Compiler, array: *array_room.Array) ir.Error!void {
         .program = compiler.program,
         .cases = compiler.cases.items,
         .texts = compiler.texts.items,
-        .numbers = compiler.numbers.items,
+        .numbers = compiler.numbers.automata.items,
         .patterns = &patterns,
         .budget = compiler.budget,
     };

@@ -2,7 +2,6 @@
 const std = @import("std");
 const ir = @import("ir.zig");
 const spelling = @import("spelling.zig");
-const number_room = @import("number.zig");
 const Texts = @import("texts.zig").Texts;
 const Pattern = @import("pattern.zig").Pattern;
 const Counts = @import("counts.zig").Counts;
@@ -130,20 +129,14 @@ fn distinct(compiler: *Compiler, texts: []const []const u8) ir.Error![]const []c
 }
 
 fn numberId(compiler: *Compiler, number: ir.Number, style: ir.Style.Spelling) ir.Error!u32 {
-    var key: std.ArrayList(u8) = .empty;
-    try key.print(compiler.scratch, "{d}{d}", .{ @intFromBool(number.integer), @backingInt(style) });
-    for ([_]?ir.Bound{ number.low, number.high }) |bound| {
-        if (bound) |known| try key.print(compiler.scratch, "|{s}{d}", .{ known.decimal, @intFromBool(known.exclusive) }) else try key.append(compiler.scratch, '|');
-    }
-    try key.print(compiler.scratch, "|{s}", .{number.multiple_of});
-    for (number.multiple_of_none) |factor| try key.print(compiler.scratch, "~{s}", .{factor});
-    for (number.except) |value| try key.print(compiler.scratch, "!{s}", .{value});
-    const known = try compiler.number_ids.getOrPut(compiler.scratch, key.items);
-    if (!known.found_existing) {
-        known.value_ptr.* = @intCast(compiler.numbers.items.len);
-        try compiler.numbers.append(compiler.arena, try number_room.build(compiler.arena, compiler.gpa, number, style, &compiler.program.writable, compiler.budget));
-    }
-    return known.value_ptr.*;
+    return compiler.numbers.idOf(.{
+        .vocabulary = compiler.vocabulary,
+        .writable = &compiler.program.writable,
+        .arena = compiler.arena,
+        .scratch = compiler.scratch,
+        .gpa = compiler.gpa,
+        .budget = compiler.budget,
+    }, number, style);
 }
 
 fn compileArray(compiler: *Compiler, array: ir.Array, style: ir.Style.Spelling) ir.Error!Case {

@@ -39,6 +39,15 @@ pub const Automaton = struct {
 
     pub const start: u16 = 0;
 
+    pub fn clone(self: *const Automaton, arena: Allocator) error{OutOfMemory}!Automaton {
+        return .{
+            .next = try arena.dupe([symbols.len]u16, self.next),
+            .accepts = try arena.dupe(bool, self.accepts),
+            .cost = try arena.dupe(u32, self.cost),
+            .longer = try arena.dupe(bool, self.longer),
+        };
+    }
+
     pub fn goesOn(self: *const Automaton, state: u16) bool {
         return self.longer[state];
     }
@@ -57,6 +66,13 @@ const symbol_of: [256]u8 = table: {
     for (symbols, 0..) |byte, index| table[byte] = index;
     break :table table;
 };
+
+/// Those of a number's bytes that are tokens by themselves, as bits.
+pub fn writableSymbols(writable: *const [256]bool) u16 {
+    var bits: u16 = 0;
+    for (symbols, 0..) |byte, index| bits |= @as(u16, @intFromBool(writable[byte])) << @intCast(index);
+    return bits;
+}
 
 /// `writable`: the bytes that are tokens by themselves. The start state's cost is `unreachable_cost` if no number fits.
 pub fn build(arena: Allocator, gpa: Allocator, number: ir.Number, spelling: ir.Style.Spelling, writable: *const [256]bool, budget: *ir.Budget) ir.Error!Automaton {

@@ -18,10 +18,10 @@ pub const Kind = enum(u8) {
     unused = 2,
 };
 
-/// What another room leaves for its next user of the vocabulary.
+/// What another room leaves with the vocabulary.
 pub const Spare = struct { item: *anyopaque, destroy: *const fn (item: *anyopaque) void };
 
-/// Immutable once created, but for its spares and arenas; shared between threads.
+/// Immutable once created, but for what is left with it; shared between threads.
 pub const Vocabulary = struct {
     /// Holds everything below.
     arena: std.heap.ArenaAllocator.State,
@@ -42,7 +42,10 @@ pub const Vocabulary = struct {
     control: []const u32,
     /// (words) those, and the tokens that are text: all that an output can have.
     producible: []const u32,
+    /// For the next user, who takes it.
     spares: *stdx.Pool(Spare, limits.spares),
+    /// For everybody, as long as the vocabulary lives.
+    kept: *stdx.Keep(Spare, limits.kept),
     /// Empty ones, whose memory serves what is next compiled: fresh pages would take a third of its time.
     arenas: *stdx.Pool(std.heap.ArenaAllocator.State, limits.arenas),
 
@@ -89,6 +92,8 @@ pub const Vocabulary = struct {
         };
         const spares = try arena.create(stdx.Pool(Spare, limits.spares));
         spares.* = .{};
+        const kept = try arena.create(stdx.Keep(Spare, limits.kept));
+        kept.* = .{};
         const arenas = try arena.create(stdx.Pool(std.heap.ArenaAllocator.State, limits.arenas));
         arenas.* = .{};
         const twins = try arena.alloc(u32, kinds.len);
@@ -111,6 +116,7 @@ pub const Vocabulary = struct {
             .control = control,
             .producible = producible,
             .spares = spares,
+            .kept = kept,
             .arenas = arenas,
         };
         return self;
@@ -118,6 +124,7 @@ pub const Vocabulary = struct {
 
     pub fn destroy(self: *Vocabulary, gpa: Allocator) void {
         while (self.spares.take()) |spare| spare.destroy(spare.item);
+        while (self.kept.take()) |spare| spare.destroy(spare.item);
         while (self.arenas.take()) |state| state.promote(gpa).deinit();
         self.arena.promote(gpa).deinit();
         gpa.destroy(self);
