@@ -9,7 +9,7 @@ import json
 import sys
 from decimal import Decimal, getcontext
 
-from jsonschema import Draft4Validator, Draft6Validator, Draft7Validator, Draft201909Validator, Draft202012Validator, FormatChecker
+from jsonschema import Draft4Validator, Draft6Validator, Draft7Validator, Draft201909Validator, Draft202012Validator, FormatChecker, validators
 
 # Multiples are of decimals, exactly, up to numbers as large as anybody writes.
 getcontext().prec = 1000
@@ -25,7 +25,7 @@ def main() -> None:
         try:
             validator = validator_of(exact(sample["schema"], number), formats)
             # Draft 4 takes a number with a point for no integer.
-            parse = Decimal if isinstance(validator, Draft4Validator) else number
+            parse = Decimal if validator.META_SCHEMA is Draft4Validator.META_SCHEMA else number
             answer = {"complaints": [complaints(validator, exact(text, parse)) for text in sample["documents"]]}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
@@ -53,8 +53,19 @@ def validator_of(schema, formats: FormatChecker):
         except Exception:
             if not drafts:
                 continue
-        return draft(schema, format_checker=formats)
+        return with_nullable(draft)(schema, format_checker=formats)
     raise ValueError("no draft reads it")
+
+
+def with_nullable(draft):
+    """Besides its types, OpenAPI's `nullable` lets null be: the other judge, ajv, has it, too."""
+    judge_type = draft.VALIDATORS["type"]
+
+    def type_of(validator, types, instance, schema):
+        if instance is not None or schema.get("nullable") is not True:
+            yield from judge_type(validator, types, instance, schema)
+
+    return validators.extend(draft, {"type": type_of})
 
 
 by_name = {
