@@ -88,7 +88,12 @@ pub fn build(arena: Allocator, gpa: Allocator, number: ir.Number, spelling: ir.S
     if (number.multiple_of.len > 0) builder.factors[0] = try factorOf(arena, gpa, number.multiple_of, budget);
     _ = try builder.idOf(gpa, .{ .phase = .start });
     var done: usize = 0;
+    var level: usize = 0;
     while (done < builder.states.items.len) : (done += 1) {
+        if (done == level) {
+            if (done + builder.statesBeyond(done) > dead) return budget.refuse(.limit, too_many, ir.none);
+            level = builder.states.items.len;
+        }
         try budget.spend(symbols.len);
         const state = builder.states.items[done];
         var row: [symbols.len]u16 = @splat(dead);
@@ -103,7 +108,7 @@ pub fn build(arena: Allocator, gpa: Allocator, number: ir.Number, spelling: ir.S
             }
             const next = builder.step(state, byte) orelse continue;
             if (!next.eql(&last)) {
-                last_id = try builder.idOf(gpa, next) orelse return budget.refuse(.limit, "a number's bounds need too many states", ir.none);
+                last_id = try builder.idOf(gpa, next) orelse return budget.refuse(.limit, too_many, ir.none);
                 last = next;
             }
             target.* = last_id;
@@ -141,6 +146,8 @@ pub fn build(arena: Allocator, gpa: Allocator, number: ir.Number, spelling: ir.S
     for (longer, next) |*more, row| more.* = !std.mem.allEqual(u16, &row, dead);
     return .{ .next = next, .accepts = accepts, .cost = cost, .longer = longer };
 }
+
+const too_many = "a number's bounds need too many states";
 
 /// The one that values are multiples of, then those that they are not multiples of.
 const factors_max = limits.number_factors;
@@ -223,6 +230,18 @@ const Builder = struct {
         return id;
     }
 
+    /// States from one on, which all stand as many bytes from the start, and those that are still to come, as far as that is plain: what
+    /// tells numbers apart after so many digits does so after more of them, up to the last digit, where nothing bounds them.
+    fn statesBeyond(self: *const Builder, first: usize) usize {
+        var sum: usize = 0;
+        for (self.states.items[first..]) |*state| {
+            sum += 1;
+            const goes_on = state.phase == .whole and state.plain and state.low != .equal and state.high == .unbound;
+            if (goes_on and state.excepted == Exceptions.off) sum += int_digits - state.whole;
+        }
+        return sum;
+    }
+
     fn sideOf(self: *const Builder, state: State) *const Side {
         return &self.sides[@intFromBool(state.negative)];
     }
@@ -250,7 +269,7 @@ const Builder = struct {
                 var next: State = .{ .phase = if (value == 0) .zero else .whole, .negative = state.negative, .whole = 1 };
                 next.low = if (side.low_trivial) .unbound else compareNext(.equal, value, side.low.whole(0));
                 next.high = if (side.high_trivial) .unbound else compareNext(.equal, value, side.high.whole(0));
-                if (!side.plain) dropPlain(&next);
+                if (!side.plain) dropPlain(&next) else dropLarge(&next, side);
                 for (&next.classes, &self.factors) |*class, *known| if (known.*) |*factor| {
                     class.* = factor.whole(factor.start, value);
                 };
@@ -276,6 +295,7 @@ const Builder = struct {
                 next.excepted = self.exceptions.step(state.excepted, '0' + value);
                 next.low = if (state.low == .unbound) .unbound else if (next.whole > side.low.whole_length) .greater else compareNext(state.low, value, side.low.whole(state.whole));
                 next.high = if (state.high == .unbound) .unbound else if (next.whole > side.high.whole_length) .greater else compareNext(state.high, value, side.high.whole(state.whole));
+                dropLarge(&next, side);
                 if (side.exponents == .normalised) {
                     next.scaled = false;
                     next.scaled_low = .unbound;
@@ -292,7 +312,7 @@ const Builder = struct {
                 for (&next.classes, &self.factors) |*class, *known| if (known.*) |*factor| {
                     class.* = factor.fraction(class.*, value, state.fraction);
                 };
-                if (next.classes[0] == Factor.never) return null;
+                if (!self.settle(&next)) return null;
                 next.excepted = self.exceptions.step(state.excepted, '0' + value);
                 if (state.plain) {
                     next.low = if (state.low == .equal) compareNext(.equal, value, side.low.fraction(state.fraction)) else state.low;
@@ -343,7 +363,19 @@ const Builder = struct {
         next.whole = 0;
         next.excepted = self.exceptions.step(state.excepted, '.');
         if (next.low == .less or next.high == .greater) dropPlain(&next);
+        if (!self.settle(&next)) return null;
         return if (next.plain or next.scaled) next else null;
+    }
+
+    /// Beyond a factor's last place, whether a number is a multiple no longer depends on which one it would be: few states are left there.
+    /// False where it cannot become a multiple of what it has to be one of.
+    fn settle(self: *const Builder, state: *State) bool {
+        for (&state.classes, &self.factors, 0..) |*class, *known, index| if (known.*) |*factor| {
+            if (class.* == Factor.never or state.fraction < factor.places) continue;
+            class.* = if (factor.divides(class.*, state.fraction)) factor.start else Factor.never;
+            if (index == 0 and class.* == Factor.never) return false;
+        };
+        return state.classes[0] != Factor.never;
     }
 
     fn exponentStart(self: *const Builder, state: State) ?State {
@@ -428,6 +460,11 @@ fn dropPlain(state: *State) void {
     state.plain = false;
     state.low = .unbound;
     state.high = .unbound;
+}
+
+/// More digits than the upper bound has make no number smaller: nothing is followed that they only bring further away.
+fn dropLarge(state: *State, side: *const Side) void {
+    if (state.high == .greater and state.whole >= side.high.whole_length) dropPlain(state);
 }
 
 fn compareNext(so_far: Compared, digit: u8, bound_digit: u8) Compared {

@@ -166,3 +166,36 @@ test "bounds hold against exact integers, and no state is a dead end" {
         }
     }
 }
+
+test "multiples between near bounds are few states, and too many are seen soon" {
+    const gpa = std.testing.allocator;
+    var arena: std.heap.ArenaAllocator = .init(gpa);
+    defer arena.deinit();
+    const near: ir.Number = .{
+        .integer = true,
+        .low = boundOf("100", true),
+        .high = boundOf("1000", true),
+        .multiple_of = "13",
+        .multiple_of_none = &.{ "2", "3", "5", "7", "11" },
+    };
+    const automaton = try forTest(arena.allocator(), near, .spec);
+    try std.testing.expect(automaton.next.len < 2000);
+    for (0..1100) |value| {
+        var multiples: usize = @intFromBool(value % 13 != 0);
+        for ([_]usize{ 2, 3, 5, 7, 11 }) |factor| multiples += @intFromBool(value % factor == 0);
+        const fits = value > 100 and value < 1000 and multiples == 0;
+        for ([_][]const u8{ "", ".0", ".000" }) |zeros| {
+            var buffer: [16]u8 = undefined;
+            try std.testing.expectEqual(fits, acceptsText(&automaton, try std.fmt.bufPrint(&buffer, "{d}{s}", .{ value, zeros })));
+        }
+        var buffer: [16]u8 = undefined;
+        try std.testing.expect(!acceptsText(&automaton, try std.fmt.bufPrint(&buffer, "{d}.1", .{value})));
+    }
+
+    var refusal: ir.Refusal = .{};
+    var budget: ir.Budget = .{ .refusal = &refusal };
+    const given = budget.left;
+    const far: ir.Number = .{ .multiple_of = "429", .multiple_of_none = &.{ "8", "6", "5" } };
+    try std.testing.expectError(error.Refused, number_room.build(arena.allocator(), gpa, far, .spec, &all_writable, &budget));
+    try std.testing.expect(given - budget.left < 500_000);
+}
