@@ -13,6 +13,7 @@ const leads = @import("vocabulary/leads.zig");
 const trie = @import("vocabulary/trie.zig");
 pub const string_tables = @import("vocabulary/string_tables.zig");
 pub const signs = @import("vocabulary/signs.zig");
+const characters = @import("vocabulary/characters.zig");
 pub const json_string = @import("vocabulary/json_string.zig");
 
 test {
@@ -21,5 +22,6 @@ test {
     _ = trie;
     _ = string_tables;
     _ = signs;
+    _ = characters;
     _ = json_string;
 }

@@ -4,6 +4,7 @@ const std = @import("std");
 const builtin = @import("builtin");
 const signs = @import("../vocabulary.zig").signs;
 const no_class = @import("alphabet.zig").no_class;
+const AlphabetSigns = @import("alphabet_signs.zig").AlphabetSigns;
 const pattern_fatal = @import("pattern_fatal.zig");
 const Patterns = @import("patterns.zig").Patterns;
 
@@ -50,8 +51,9 @@ pub const Scratch = struct {
     /// The round in which each state was reached last.
     reached: std.ArrayList(u32) = .empty,
     round: u32 = 0,
-    /// The pattern that they are of.
-    pattern: u32 = 0xffffffff,
+    /// The pattern that the classes are of, and the signs of its alphabet.
+    pattern: u32 = none,
+    own: *const AlphabetSigns = undefined,
 
     pub fn clear(self: *Scratch) void {
         self.pattern = none;
@@ -76,44 +78,31 @@ pub const Scratch = struct {
 const states_max = 128;
 const steps_max = 4000;
 
-/// (class_count) of the alphabet of a state's pattern; valid until another pattern's are asked for.
-pub fn classesOf(patterns: *Patterns, state: u32) Error![]const Class {
+/// The signs of the alphabet of a state's pattern, which is the one that is looked at from now on.
+pub fn lookAt(patterns: *Patterns, vocabulary_signs: *const signs.Signs, state: u32) Error!*const AlphabetSigns {
     const scratch = &patterns.scratch.reaches;
     const pattern = patterns.states.items[state].pattern;
-    if (scratch.pattern == pattern) return scratch.classes.items;
+    if (scratch.pattern == pattern) return scratch.own;
     const alphabet = patterns.of(state).alphabet;
-    scratch.pattern = 0xffffffff;
-    scratch.classes.clearRetainingCapacity();
-    try scratch.classes.appendNTimes(patterns.gpa, .empty, alphabet.class_count);
-    const classes = scratch.classes.items;
-    for (alphabet.segments, 0..) |segment, index| {
-        if (segment.class == no_class) continue;
-        signs.addRange(&classes[segment.class], segment.first, if (index + 1 < alphabet.segments.len) alphabet.segments[index + 1].first else 0x110000);
-    }
+    scratch.pattern = none;
+    try scratch.classes.resize(patterns.gpa, alphabet.class_count);
+    scratch.own = try patterns.scratch.alphabets.of(patterns.gpa, vocabulary_signs, alphabet, scratch.classes.items);
     scratch.pattern = pattern;
-    return classes;
+    return scratch.own;
 }
 
-/// Whether characters of one sign beyond ASCII lead to several states.
-pub fn tellsApart(patterns: *Patterns, from: u32) Error!bool {
-    const classes = try classesOf(patterns, from);
-    for ([_]signs.Sign{ signs.latin, signs.beyond }) |sign| {
-        var only: ?u32 = null;
-        for (classes, 0..) |*class, index| {
-            if (!class.isSet(sign)) continue;
-            const next = try patterns.after(from, @intCast(index));
-            if (only != null and only != next) return true;
-            only = next;
-        }
-    }
-    return false;
+/// (class_count) of the alphabet of a state's pattern, which is looked at.
+pub fn classesOf(patterns: *Patterns, state: u32) []const Class {
+    const scratch = &patterns.scratch.reaches;
+    std.debug.assert(scratch.pattern == patterns.states.items[state].pattern);
+    return scratch.classes.items;
 }
 
 /// The signs all of whose characters lead from one state to another, of those that stand for themselves in a JSON string.
 pub fn leading(patterns: *Patterns, from: u32, to: u32) Error!signs.Set {
     var some: signs.Set = .empty;
     var other: signs.Set = .empty;
-    for (try classesOf(patterns, from), 0..) |class, index| {
+    for (classesOf(patterns, from), 0..) |class, index| {
         if (try patterns.after(from, @intCast(index)) == to) some.setUnion(class) else other.setUnion(class);
     }
     return some.differenceWith(other).intersectWith(inside);
@@ -126,25 +115,36 @@ const unspelled = found: {
     break :found set;
 };
 
-const inside = found: {
+const ascii = found: {
     var set: signs.Set = .empty;
-    for (0..signs.count) |sign| set.setValue(sign, signs.isInside(sign));
+    set.setRangeValue(.{ .start = 0, .end = 0x80 }, true);
     break :found set;
 };
 
+const inside = found: {
+    var set = unspelled.complement();
+    set.unset(signs.broken);
+    break :found set;
+};
+
+/// What stands for itself in a JSON string, of the signs of the alphabet that is looked at.
+fn everything(patterns: *const Patterns) signs.Set {
+    return inside.intersectWith(ascii.unionWith(patterns.scratch.reaches.own.beyond));
+}
+
 /// As `of`, of a state that stays alive on most characters however long a text is; null if it is none.
-pub fn ofWide(patterns: *Patterns, start: u32, weights: *const [signs.count]u32) Error!?Reach {
-    var kind: signs.Set = inside;
-    _ = try keepAlive(patterns, try classesOf(patterns, start), start, &kind);
+pub fn ofWide(patterns: *Patterns, start: u32) Error!?Reach {
+    var kind = everything(patterns);
+    _ = try keepAlive(patterns, classesOf(patterns, start), start, &kind);
     if (!isWide(&kind)) return null;
-    const reach = try of(patterns, start, weights);
+    const reach = try of(patterns, start);
     return if (reach.characters == none and isWide(&reach.kind)) reach else null;
 }
 
 /// The same with what the state can die of, if that takes several characters; null if it has none, or too much of that.
 pub fn ofMortal(patterns: *Patterns, start: u32) Error!?Reach {
-    const classes = try classesOf(patterns, start);
-    var kind: signs.Set = inside;
+    const classes = classesOf(patterns, start);
+    var kind = everything(patterns);
     _ = try keepAlive(patterns, classes, start, &kind);
     if (!isWide(&kind) or (try stateOf(patterns, classes, &kind, start, no_class, 0)).lasts) return null;
     if (classes.len > pattern_fatal.classes_max) return null;
@@ -189,10 +189,11 @@ fn sizesOf(classes: []const Class, kind: *const signs.Set) pattern_fatal.Sizes {
     return sizes;
 }
 
-/// For a state whose text has no bounds; see `Patterns.unbounded`. `weights`: how many tokens each sign matters to.
-pub fn of(patterns: *Patterns, start: u32, weights: *const [signs.count]u32) Error!Reach {
-    const classes = try classesOf(patterns, start);
-    var kind: signs.Set = inside;
+/// For a state whose text has no bounds; see `Patterns.unbounded`.
+pub fn of(patterns: *Patterns, start: u32) Error!Reach {
+    const weights = &patterns.scratch.reaches.own.weights;
+    const classes = classesOf(patterns, start);
+    var kind = everything(patterns);
     _ = try keepAlive(patterns, classes, start, &kind);
     const states = &patterns.scratch.reaches.states;
     var early: signs.Set = .empty;
@@ -270,7 +271,13 @@ fn stateOf(patterns: *Patterns, classes: []const Class, kind: *const signs.Set, 
 }
 
 fn isWide(kind: *const signs.Set) bool {
-    return 4 * kind.count() >= 3 * inside.count();
+    return 4 * widthOf(kind) >= 3 * comptime widthOf(&inside);
+}
+
+/// Its characters below 0x80, and what it has of those beyond as two, however many signs an alphabet makes of them.
+fn widthOf(kind: *const signs.Set) usize {
+    const width = kind.intersectWith(ascii).count();
+    return if (kind.differenceWith(ascii).eql(.empty)) width else width + 2;
 }
 
 /// How long texts from a state on may be that lead to the states just reached.
@@ -340,7 +347,7 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
                 const avoided = kind.differenceWith(classes[way.class]);
                 if (weigh(weights, avoided) > weigh(weights, less)) less = avoided;
             }
-            if (4 * less.count() < 3 * kind.count()) return .{ .after = .{ .characters = characters, .next = try readBy(patterns, classes, states.items[begin..end]) } };
+            if (4 * widthOf(&less) < 3 * widthOf(kind)) return .{ .after = .{ .characters = characters, .next = try readBy(patterns, classes, states.items[begin..end]) } };
             kind.* = less;
             return .{ .narrower = characters };
         };
@@ -382,7 +389,7 @@ fn keepStaying(patterns: *Patterns, classes: []const Class, state: u32, kind: *s
     for (classes, 0..) |*class, index| {
         if (touches(class, kind) and try patterns.after(state, @intCast(index)) != state) less = less.differenceWith(class.*);
     }
-    if (less.eql(kind.*) or 4 * less.count() < 3 * kind.count()) return false;
+    if (less.eql(kind.*) or 4 * widthOf(&less) < 3 * widthOf(kind)) return false;
     kind.* = less;
     return true;
 }

@@ -11,6 +11,8 @@ const Vocabulary = vocabulary_room.Vocabulary;
 const Trie = vocabulary_room.Trie;
 const json_string = vocabulary_room.json_string;
 const signs_room = vocabulary_room.signs;
+const alphabet_signs = @import("alphabet_signs.zig");
+const AlphabetSigns = alphabet_signs.AlphabetSigns;
 const pattern_bytes = @import("pattern_bytes.zig");
 const Place = pattern_bytes.Place;
 const pattern_fatal = @import("pattern_fatal.zig");
@@ -45,6 +47,7 @@ pub const Scratch = struct {
     reaches: pattern_reach.Scratch = .{},
     fatal: pattern_fatal.Scratch = .{},
     places: pattern_bytes.Places = .{},
+    alphabets: alphabet_signs.Cache = .{},
     signs: SignSets = .{},
 
     /// Forgets what it knows of states.
@@ -60,6 +63,7 @@ pub const Scratch = struct {
         self.reaches.deinit(gpa);
         self.fatal.deinit(gpa);
         self.places.deinit(gpa);
+        self.alphabets.deinit(gpa);
         self.signs.deinit(gpa);
     }
 };
@@ -74,7 +78,7 @@ pub fn findLong(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, 
 /// The other tokens. `sink.inside(tokens, cost, shortest)` for many that stay inside at once, as a set; `sink.restart()` if all of them are
 /// told again.
 pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, sink: anytype) Error!void {
-    const signs = &vocabulary.signs;
+    const own = try pattern_reach.lookAt(patterns, &vocabulary.signs, start);
     const count = vocabulary.words();
     try patterns.scratch.sets.resize(patterns.gpa, 3 * count);
     const sets = patterns.scratch.sets.items;
@@ -86,7 +90,7 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
     var done: signs_room.Set = .empty;
     var doubted = false;
     if (try pattern_reach.ofMortal(patterns, whole)) |reach| {
-        try (Sought{ .first = reach.kind, .reach = &reach, .start = start }).find(patterns, vocabulary, single, inside, rest, sink);
+        try (Sought{ .own = own, .first = reach.kind, .reach = &reach, .start = start }).find(patterns, vocabulary, single, inside, rest, sink);
         if (words.countOf(single) <= vocabulary.count / doubted_share) {
             done = reach.kind;
         } else {
@@ -95,54 +99,49 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
             doubted = true;
         }
     }
-    if (done.eql(.empty) and !doubted) if (try pattern_reach.ofWide(patterns, whole, signs.weights)) |reach| {
-        try (Sought{ .first = reach.kind, .reach = &reach, .start = start }).find(patterns, vocabulary, single, inside, rest, sink);
+    if (done.eql(.empty) and !doubted) if (try pattern_reach.ofWide(patterns, whole)) |reach| {
+        try (Sought{ .own = own, .first = reach.kind, .reach = &reach, .start = start }).find(patterns, vocabulary, single, inside, rest, sink);
         done = reach.kind;
     };
     if (patterns.accepts(start)) {
-        var tokens = words.iterate(signs.first['"']);
+        var tokens = words.iterate(own.first['"']);
         while (tokens.next()) |token| try sink.close(token, 0);
     }
     if (patterns.of(start).escapes) try walkBehind(patterns, vocabulary, start, '\\', sink);
-    // Tokens that begin beyond ASCII are walked to where such characters are told apart, or few characters may follow them.
     var walks_beyond = false;
-    if (!done.isSet(signs_room.latin) and !done.isSet(signs_room.beyond) and try pattern_reach.tellsApart(patterns, start)) {
-        walks_beyond = true;
-        done.set(signs_room.latin);
-        done.set(signs_room.beyond);
-    }
-    const classes = try pattern_reach.classesOf(patterns, start);
+    const classes = pattern_reach.classesOf(patterns, start);
     var live: signs_room.Set = .empty;
-    for (0..classes.len) |index| {
+    for (classes, 0..) |*class, index| {
         const next = try patterns.after(start, @intCast(index));
         if (next == Patterns.dead) continue;
-        live.setUnion(classes[index]);
+        live.setUnion(class.*);
         const first = (try pattern_reach.leading(patterns, start, next)).differenceWith(done);
         // What characters of one sign do that lead to several states is found token by token.
-        for ([_]signs_room.Sign{ signs_room.latin, signs_room.beyond }) |sign| {
-            if (classes[index].isSet(sign) and !first.isSet(sign) and !done.isSet(sign)) orSet(single, signs.first[sign]);
-        }
+        var several = class.intersectWith(own.beyond).differenceWith(first).differenceWith(done).iterator(.{});
+        while (several.next()) |sign| orSet(single, own.first[sign]);
         if (first.eql(.empty)) continue;
         done.setUnion(first);
-        if (countBegun(signs, &first) < begun_min) {
-            walks_beyond = try walkEach(patterns, vocabulary, start, &first, sink) or walks_beyond;
+        if (countOf(&own.first_counts, first) < begun_min) {
+            try walkEach(patterns, vocabulary, own, start, &first, single, sink);
             continue;
         }
         const after = try patterns.unbounded(next);
-        var reach = try pattern_reach.of(patterns, after, signs.weights);
+        var reach = try pattern_reach.of(patterns, after);
         // What has begun in this state, and can soon be the end of it, is mostly over after one character.
         if (doubted and reach.characters < vocabulary_room.string_tables.short_bytes) {
-            reach = try pattern_reach.ofMortal(patterns, after) orelse try pattern_reach.of(patterns, after, signs.weights);
+            reach = try pattern_reach.ofMortal(patterns, after) orelse try pattern_reach.of(patterns, after);
         }
-        if (reach.kind.count() < kind_min) {
-            walks_beyond = try walkEach(patterns, vocabulary, start, &first, sink) or walks_beyond;
+        if (isFew(own, &reach.kind)) {
+            // So many are walked to at once.
+            if (countOf(&own.first_counts, first.intersectWith(own.beyond)) >= begun_min) walks_beyond = true;
+            try walkEach(patterns, vocabulary, own, start, &if (walks_beyond) first.differenceWith(own.beyond) else first, single, sink);
             continue;
         }
-        try (Sought{ .first = first, .reach = &reach, .start = start }).find(patterns, vocabulary, single, inside, rest, sink);
+        try (Sought{ .own = own, .first = first, .reach = &reach, .start = start }).find(patterns, vocabulary, single, inside, rest, sink);
     }
     if (walks_beyond) {
         try walkBeyond(patterns, vocabulary, start, sink);
-    } else for ([_]signs_room.Sign{ signs_room.space, signs_room.broken }) |sign| if (live.isSet(sign)) orSet(single, signs.first[sign]);
+    } else if (live.isSet(signs_room.broken)) orSet(single, own.first[signs_room.broken]);
     if (words.countOf(single) <= vocabulary.count / single_share) {
         var tokens = words.iterate(single);
         while (tokens.next()) |token| try readToken(patterns, vocabulary, start, token, sink);
@@ -163,14 +162,19 @@ const single_share = 8;
 /// Fewer tokens are walked to sooner than it is found what the pattern does after their first character.
 const begun_min = if (builtin.is_test) 8 else 1024;
 
-fn countBegun(signs: *const signs_room.Signs, first: *const signs_room.Set) u32 {
+fn countOf(counts: *const [signs_room.count]u32, signs: signs_room.Set) u32 {
     var total: u32 = 0;
-    var each = first.iterator(.{});
-    while (each.next()) |sign| total += signs.first_counts[sign];
+    var each = signs.iterator(.{});
+    while (each.next()) |sign| total += counts[sign];
     return total;
 }
 
-/// Of fewer characters there are few tokens, and a walk finds them sooner.
+/// Whether there are few tokens of such characters, so that a walk finds them sooner.
+fn isFew(own: *const AlphabetSigns, kind: *const signs_room.Set) bool {
+    const beyond = kind.intersectWith(own.beyond);
+    return kind.count() - beyond.count() < kind_min and countOf(&own.weights, beyond) < begun_min;
+}
+
 const kind_min = 8;
 
 /// To tell tokens by so many characters is faster than to read them.
@@ -178,6 +182,7 @@ const next_max = 32;
 
 /// Tokens whose first characters all lead to one state, or are of the kind on which the state that is asked for stays alive.
 const Sought = struct {
+    own: *const AlphabetSigns,
     first: signs_room.Set,
     /// Of that state.
     reach: *const pattern_reach.Reach,
@@ -188,15 +193,15 @@ const Sought = struct {
         const signs = &vocabulary.signs;
         const reach = self.reach;
         const known = &patterns.scratch.signs;
-        @memcpy(rest, try known.beginning(patterns.gpa, signs, self.first));
+        @memcpy(rest, try known.beginning(patterns.gpa, signs, self.own, self.first));
         @memcpy(inside, rest);
-        words.andInto(inside, try known.continuing(patterns.gpa, signs, reach.kind));
-        if (reach.fatal_count > 0) try self.doubt(patterns, signs, single, inside);
+        words.andInto(inside, try known.continuing(patterns.gpa, signs, self.own, reach.kind));
+        if (reach.fatal_count > 0) try self.doubt(patterns, single, inside);
         words.without(rest, inside);
         words.without(rest, signs.closing);
         // What leaves the kind of characters where the pattern goes on.
         var exits = reach.exits.iterator(.{});
-        while (exits.next()) |sign| if (signs.later[sign].len > 0) words.orAnd(single, signs.later[sign], rest);
+        while (exits.next()) |sign| if (self.own.later[sign].len > 0) words.orAnd(single, self.own.later[sign], rest);
         const longest: u32 = @intCast(signs.at_most.len - 1);
         const looked = @min(reach.characters +| 1, longest);
         self.addLonger(signs, single, rest, looked);
@@ -214,12 +219,18 @@ const Sought = struct {
         const needed = @max(try patterns.shortest(self.start, .start), patterns.needed(self.start));
         const allowed = patterns.allowed(self.start);
         for (signs.quoted) |*item| {
-            if (item.characters < needed or item.characters > allowed or !self.first.isSet(item.first)) continue;
-            const fits = item.characters - 1 <= reach.characters and item.later.subsetOf(reach.kind);
+            if (item.characters < needed or item.characters > allowed) continue;
+            const first = if (item.first == signs_room.beyond) self.own.signOf(&signs.characters, item.first_char) else item.first;
+            if (!self.first.isSet(first)) continue;
+            const later = item.later orelse {
+                try readToken(patterns, vocabulary, self.start, item.token, sink);
+                continue;
+            };
+            const fits = item.characters - 1 <= reach.characters and later.subsetOf(reach.kind);
             if (fits and !reach.exits.isSet('"')) continue;
             if (fits and reach.accepts and reach.fatal_count == 0) {
                 try sink.close(item.token, item.characters);
-            } else if (fits or item.characters - 1 > reach.characters or !item.later.intersectWith(reach.exits).eql(.empty)) {
+            } else if (fits or item.characters - 1 > reach.characters or !later.intersectWith(reach.exits).eql(.empty)) {
                 try readToken(patterns, vocabulary, self.start, item.token, sink);
             }
         }
@@ -232,7 +243,7 @@ const Sought = struct {
         const next = &self.reach.next;
         if (next.count() > next_max) return words.orInto(single, rest);
         var each = next.iterator(.{});
-        while (each.next()) |sign| if (signs.later[sign].len > 0) words.orAnd(single, signs.later[sign], rest);
+        while (each.next()) |sign| if (self.own.later[sign].len > 0) words.orAnd(single, self.own.later[sign], rest);
     }
 
     /// Takes tokens of few characters that are of the larger kind out of `single`; `early` is scratch.
@@ -240,8 +251,8 @@ const Sought = struct {
         const reach = self.reach;
         const longest: u32 = @intCast(signs.at_most.len - 1);
         const within: Within = .ofEarly(patterns, self.start, @min(reach.early_characters, longest));
-        @memcpy(early, try patterns.scratch.signs.beginning(patterns.gpa, signs, self.first.intersectWith(reach.early)));
-        words.andInto(early, try patterns.scratch.signs.continuing(patterns.gpa, signs, reach.early));
+        @memcpy(early, try patterns.scratch.signs.beginning(patterns.gpa, signs, self.own, self.first.intersectWith(reach.early)));
+        words.andInto(early, try patterns.scratch.signs.continuing(patterns.gpa, signs, self.own, reach.early));
         words.andInto(early, signs.at_most[within.sure]);
         words.without(early, signs.closing);
         words.without(single, early);
@@ -249,8 +260,8 @@ const Sought = struct {
     }
 
     /// Takes tokens that have all of some fatal set out of `inside`; they are read one by one.
-    fn doubt(self: *const Sought, patterns: *Patterns, signs: *const signs_room.Signs, single: []u32, inside: []u32) Error!void {
-        const classes = try pattern_reach.classesOf(patterns, self.start);
+    fn doubt(self: *const Sought, patterns: *Patterns, single: []u32, inside: []u32) Error!void {
+        const classes = pattern_reach.classesOf(patterns, self.start);
         const count = inside.len;
         try patterns.scratch.doubts.resize(patterns.gpa, 2 * count);
         const doubted = patterns.scratch.doubts.items[0..count];
@@ -263,8 +274,8 @@ const Sought = struct {
                 const own = classes[@ctz(left)].intersectWith(self.reach.kind);
                 var each = own.iterator(.{});
                 while (each.next()) |sign| {
-                    orSet(having, signs.first[sign]);
-                    orSet(having, signs.later[sign]);
+                    orSet(having, self.own.first[sign]);
+                    orSet(having, self.own.later[sign]);
                 }
                 words.andInto(doubted, having);
             }
@@ -278,14 +289,12 @@ fn orSet(target: []u32, set: []const u32) void {
     if (set.len > 0) words.orInto(target, set);
 }
 
-/// Tokens that begin with any of these signs; whether those beyond ASCII are yet to be walked to.
-fn walkEach(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, first: *const signs_room.Set, sink: anytype) Error!bool {
+/// Tokens that begin with any of these signs; those beyond ASCII are added to `single`.
+fn walkEach(patterns: *Patterns, vocabulary: *const Vocabulary, own: *const AlphabetSigns, start: u32, first: *const signs_room.Set, single: []u32, sink: anytype) Error!void {
     var begins = first.iterator(.{});
     while (begins.next()) |sign| {
-        if (sign >= 0x80) return true;
-        try walkBehind(patterns, vocabulary, start, @intCast(sign), sink);
+        if (sign < signs_room.beyond) try walkBehind(patterns, vocabulary, start, @intCast(sign), sink) else orSet(single, own.first[sign]);
     }
-    return false;
 }
 
 /// Tokens that begin with a byte.

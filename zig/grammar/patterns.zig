@@ -96,7 +96,7 @@ pub const Patterns = struct {
     }
 
     pub fn bytes(self: *const Patterns) usize {
-        var total = self.states.items.len * @sizeOf(State) + self.rows.items.len * 4 + self.table.bytes() + self.scratch.places.bytes() + self.scratch.signs.bytes();
+        var total = self.states.items.len * @sizeOf(State) + self.rows.items.len * 4 + self.table.bytes() + self.scratch.places.bytes() + self.scratch.alphabets.bytes() + self.scratch.signs.bytes();
         for (self.terms) |*own| if (own.*) |*terms| {
             total += terms.bytes();
         };
