@@ -179,6 +179,9 @@ pub const grammar = struct {
     pub const number_modulus = 100_000;
     /// States of a pattern that has to be explored before it is followed: of its conditions, or with its lengths.
     pub const regex_states = 1 << 15;
+    /// … and steps from those of conditions, one for each class of characters: some thirty milliseconds. Of the patterns of public schemas that
+    /// end, the largest takes half of it.
+    pub const regex_steps = 1 << 17;
     /// Keys of a pattern: one that has so many does not run out, as no output is that long.
     pub const keys_told_apart = 1 << 24;
     /// Terms of one pattern when it is compiled: twelve mebibytes, and thirty thousand words.

@@ -348,9 +348,11 @@ const Builder = struct {
         try list.append(self.scratch, start);
         try seen.put(self.scratch, start, {});
         var at: usize = 0;
+        var steps: usize = 0;
         while (at < list.items.len) : (at += 1) {
             if (!all and !terms.terms.items[list.items[at]].mixed) continue;
-            if (list.items.len > limits.regex_states) return budget.refuse(.limit, "a pattern with look-around, negation or several conditions has too many states", none);
+            if (!all) steps += terms.alphabet.class_count;
+            if (list.items.len > limits.regex_states or steps > limits.regex_steps) return budget.refuse(.limit, "a pattern with look-around, negation or several conditions has too many states", none);
             try terms.derive(list.items[at]);
             var last: u32 = Terms.nothing;
             for (0..terms.alphabet.class_count) |class| {
