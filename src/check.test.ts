@@ -95,6 +95,31 @@ test("what says nothing in its place is an annotation", async () => {
   ]);
 });
 
+test("nullable says something beside a type only", async () => {
+  const value = { properties: { a: { nullable: true, type: "string" }, b: { nullable: true, enum: ["x"] } } };
+  const { text } = await run(write("nullable.json", JSON.stringify(value)));
+  expect(text.split("\n").slice(1, -1)).toEqual([
+    "enforced    /properties/a: nullable, type",
+    "annotation  /properties/b: nullable",
+    "enforced    /properties/b: enum",
+  ]);
+});
+
+test("minus zero is an integer of draft 4, which knows them by their digits", async () => {
+  const integer = (draft: string) =>
+    write(`${draft}.json`, `{"$schema":"http://json-schema.org/${draft}/schema#","type":"integer"}`);
+  const judged = async (draft: string, text: string) =>
+    (await run(integer(draft), { spec: true, instance: write("number.json", text) })).passed;
+  expect(await Promise.all(["-0", "0", "-7", "1.0", "1e2"].map((text) => judged("draft-04", text)))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(await Promise.all(["-0", "1.0", "1e2"].map((text) => judged("draft-06", text)))).toEqual([true, true, true]);
+});
+
 test("files of other editors say the same", async () => {
   const marked = write("marked.json", '\ufeff{"type": "integer"}\r\n');
   expect((await run(marked, { instance: write("twelve", "12\r\n") })).passed).toBe(true);

@@ -88,7 +88,7 @@ fn compileCase(compiler: *Compiler, case: ir.Case, style: ir.Style.Spelling) ir.
         .null => .{ .literal = .null },
         .true => .{ .literal = .true },
         .false => .{ .literal = .false },
-        .number => |number| .{ .number = try numberId(compiler, number, if (number.plain) .canonical else style) },
+        .number => |number| .{ .number = try numberId(compiler, number, style) },
         .string => |string| string: {
             const among = string.among orelse break :string if (string.regex == none)
                 .{ .string = .{ .min = string.length_min, .max = string.length_max } }
@@ -128,7 +128,10 @@ fn distinct(compiler: *Compiler, texts: []const []const u8) ir.Error![]const []c
     return list.items;
 }
 
-fn numberId(compiler: *Compiler, number: ir.Number, style: ir.Style.Spelling) ir.Error!u32 {
+fn numberId(compiler: *Compiler, given: ir.Number, style: ir.Style.Spelling) ir.Error!u32 {
+    var number = given;
+    // Canonical integers are plain digits anyway.
+    number.plain = given.plain and style == .spec;
     return compiler.numbers.idOf(.{
         .vocabulary = compiler.vocabulary,
         .writable = &compiler.program.writable,
@@ -136,7 +139,7 @@ fn numberId(compiler: *Compiler, number: ir.Number, style: ir.Style.Spelling) ir
         .scratch = compiler.scratch,
         .gpa = compiler.gpa,
         .budget = compiler.budget,
-    }, number, style);
+    }, number, if (number.plain) .canonical else style);
 }
 
 fn compileArray(compiler: *Compiler, array: ir.Array, style: ir.Style.Spelling) ir.Error!Case {

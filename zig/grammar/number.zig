@@ -74,7 +74,7 @@ pub fn writableSymbols(writable: *const [256]bool) u16 {
     return bits;
 }
 
-/// `writable`: the bytes that are tokens by themselves. The start state's cost is `unreachable_cost` if no number fits.
+/// `number.plain` has the canonical spelling with either zero. `writable`: the bytes that are tokens by themselves. The start state's cost is `unreachable_cost` if no number fits.
 pub fn build(arena: Allocator, gpa: Allocator, number: ir.Number, spelling: ir.Style.Spelling, writable: *const [256]bool, budget: *ir.Budget) ir.Error!Automaton {
     if (number.multiple_of_none.len > factors_max - 1) return budget.refuse(.limit, "a number avoids multiples of too many others", ir.none);
     var builder: Builder = .{
@@ -534,8 +534,8 @@ const Side = struct {
         }
         if (number.integer) @memset(side.high.digits[int_digits..], 0);
         if (low.ceil(number.integer)) |digits| side.low = Grid.of(digits) else side.plain = false;
-        // One spelling of zero.
-        if (negative and number.integer and spelling == .canonical and std.mem.allEqual(u8, &side.low.digits, 0)) side.low = Grid.of(one());
+        // One spelling of zero, unless plain digits are all that is asked for.
+        if (negative and number.integer and spelling == .canonical and !number.plain and std.mem.allEqual(u8, &side.low.digits, 0)) side.low = Grid.of(one());
         if (upper_decimal) |decimal| {
             if (decimal.floor(number.integer)) |digits| side.high = Grid.of(digits) else side.plain = false;
         }

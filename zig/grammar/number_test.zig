@@ -42,6 +42,11 @@ test "forms of numbers" {
             .no = &.{ "1.5", "1e-1", "10e-1", "1.0e-0001" },
         },
         .{
+            .number = .{ .integer = true, .plain = true, .low = boundOf("-5", false), .high = null },
+            .yes = &.{ "0", "-0", "-5", "12" },
+            .no = &.{ "-6", "1.0", "1e2", "-01" },
+        },
+        .{
             .number = .{ .integer = true, .low = boundOf("-5", false), .high = boundOf("120", true) },
             .yes = &.{ "-5", "0", "9", "99", "119" },
             .no = &.{ "-6", "-50", "120", "121", "1190", "-0" },

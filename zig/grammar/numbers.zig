@@ -14,7 +14,7 @@ pub const Numbers = struct {
     free: [2][2]?u32 = @splat(@splat(null)),
 
     pub fn idOf(self: *Numbers, setting: Setting, number: ir.Number, style: ir.Style.Spelling) ir.Error!u32 {
-        const is_free = isFree(number);
+        const is_free = isFree(number) and !number.plain;
         const free = &self.free[@intFromBool(number.integer)][@backingInt(style)];
         if (is_free) if (free.*) |known| return known;
         const key = try keyOf(setting, number, style);
@@ -67,7 +67,7 @@ fn isSifted(number: ir.Number) bool {
 fn keyOf(setting: Setting, number: ir.Number, style: ir.Style.Spelling) error{OutOfMemory}![]const u8 {
     const scratch = setting.scratch;
     var key: std.ArrayList(u8) = .empty;
-    try key.print(scratch, "number {x} {d}{d}", .{ number_room.writableSymbols(setting.writable), @intFromBool(number.integer), @backingInt(style) });
+    try key.print(scratch, "number {x} {d}{d}{d}", .{ number_room.writableSymbols(setting.writable), @intFromBool(number.integer), @intFromBool(number.plain), @backingInt(style) });
     for ([_]?ir.Bound{ number.low, number.high }) |bound| {
         if (bound) |known| try key.print(scratch, "|{s}{d}", .{ known.decimal, @intFromBool(known.exclusive) }) else try key.append(scratch, '|');
     }
@@ -117,6 +117,7 @@ test "what is kept is what would be built, and costs the same" {
     const numbers = [_]ir.Number{
         .{},
         .{ .integer = true },
+        .{ .integer = true, .plain = true },
         .{ .low = .{ .decimal = "0", .exclusive = false } },
         .{ .low = .{ .decimal = "0", .exclusive = true }, .high = .{ .decimal = "1.5", .exclusive = false } },
         .{ .integer = true, .high = .{ .decimal = "65535", .exclusive = false } },
@@ -144,5 +145,5 @@ test "what is kept is what would be built, and costs the same" {
             }
         };
     }
-    try std.testing.expectEqual(20, vocabulary.kept.count);
+    try std.testing.expectEqual(24, vocabulary.kept.count);
 }

@@ -79,11 +79,11 @@ export class Fields {
   /** undefined where the two keywords demand nothing. */
   range(minKeyword: string, maxKeyword: string, minDefault = 0): Range | undefined {
     const min = this.#count(minKeyword) ?? minDefault;
-    const max = this.#count(maxKeyword);
+    const most = this.#count(maxKeyword);
+    const max = most === undefined || most >= unreachableCount ? undefined : most;
     if (min === 0 && max === undefined) return undefined;
     if (min > countMax) this.#refuse(minKeyword, `is more than ${countMax}`);
-    // No output ever reaches the largest count, so a larger bound says the same.
-    return { min, max: max === undefined ? undefined : Math.min(max, countMax) };
+    return { min, max };
   }
 
   decimal(text: string, keyword: string): Decimal | undefined {
@@ -121,6 +121,9 @@ export class Fields {
     return undefined;
   }
 }
+
+/** No output has so many characters, so none has so many of anything: a text here is shorter. */
+const unreachableCount = 2 ** 31;
 
 /** The largest count of a schema: its successor still crosses to the engine, whose word for "none" is one more. */
 const countMax = 0xfffffffd;

@@ -50,7 +50,15 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
 
   // Any type
   ["type", { ...all("enforced"), of: "any" }],
-  ["nullable", { ...all("enforced"), of: "any", foreign: true, note: "OpenAPI's: `null` beside the types." }],
+  [
+    "nullable",
+    {
+      ...all("enforced"),
+      of: "any",
+      foreign: true,
+      note: "OpenAPI's: `null` beside the types, and nothing without `type`.",
+    },
+  ],
   ["enum", { ...all("enforced"), of: "any" }],
   ["const", { ...from("enforced", "draft-06"), of: "any" }],
   ["allOf", { ...all("enforced"), of: "any", holds: "schemas" }],

@@ -180,6 +180,14 @@ describe("accepts exactly what the schema says", () => {
     ],
     ["an unknown format", { format: "int32", type: "integer" }, ["1"], ['"a"']],
     ["an unknown keyword", { type: "string", "x-order": 1 }, ['"a"'], ["null"]],
+    ["nullable without a type, which says nothing", { nullable: true, enum: ["a"] }, ['"a"'], ["null"]],
+    [
+      "what drafts before 2019-09 do not know",
+      { $schema: "http://json-schema.org/draft-07/schema#", $anchor: 1 },
+      ["1"],
+      [],
+    ],
+    ["an id that names nothing", { id: { type: "null" }, type: "string" }, ['"a"'], ["1"]],
     ["OpenAPI's nullable", { nullable: true, type: "string" }, ['"a"', "null"], ["1"]],
     [
       "nullable where a draft is named",

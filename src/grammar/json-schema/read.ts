@@ -153,6 +153,7 @@ export class SchemaReader {
     if (fields.has("$ref") && refHidesSiblings(draft)) {
       return { ...anySchema, applicators: references(fields, parts) };
     }
+    for (const keyword of identifying) fields.string(keyword);
     const typed = this.#types(fields, draft, refuse);
     const finite = this.#finites(fields, conjunct);
     const one = (keyword: string) => {
@@ -188,8 +189,9 @@ export class SchemaReader {
 
   #types(fields: Fields, draft: Draft, refuse: Parts["refuse"]): Pick<Schema, "types" | "whole" | "plain"> {
     const names = fields.names("type");
+    const isNullable = fields.boolean("nullable");
     if (names === undefined) return { types: everyType, whole: false, plain: false };
-    let sum = fields.has("nullable") && fields.boolean("nullable") ? types.null : 0;
+    let sum = isNullable ? types.null : 0;
     for (const name of names) {
       const type = typeNames.get(name);
       if (type === undefined) refuse("type", `${JSON.stringify(name)} is no JSON type`);
@@ -238,8 +240,8 @@ export class SchemaReader {
       const language = this.#pattern(pattern, "pattern", refuse);
       if (language !== undefined) texts.push({ language, lengthMax: undefined });
     }
-    const name = this.#assertFormats ? fields.get("format") : undefined;
-    const format = name?.kind === "string" ? formats.get(name.value) : undefined;
+    const name = fields.string("format");
+    const format = this.#assertFormats && name !== undefined ? formats.get(name) : undefined;
     if (format !== undefined) {
       const classes = unicodeClasses([format.source, ...(format.never ?? [])].join(""));
       if (!this.#spend(classes * unicodeClassCharacters, "format")) return texts;
@@ -379,6 +381,9 @@ const anySchema: Schema = {
   applicators: [],
   silent: true,
 };
+
+/** What names a schema or its draft, and so has to be a string. Not the `id` of draft 4, where authors have lost the `properties` around it. */
+const identifying = ["$schema", "$id", "$anchor", "$dynamicAnchor"];
 
 /** The schemas `true` and `false`, for where one is needed that nobody wrote. */
 const always: JsonText = { kind: "boolean", value: true, start: 0, end: 0 };

@@ -54,6 +54,7 @@ const partners: ReadonlyMap<string, string> = new Map([
   ["else", "if"],
   ["minContains", "contains"],
   ["maxContains", "contains"],
+  ["nullable", "type"],
 ]);
 
 type Place = Inside & { readonly json: JsonText; readonly pointer: string };
