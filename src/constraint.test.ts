@@ -71,6 +71,11 @@ test("what cannot be is refused with its place", () => {
   };
   expect(failure({ properties: { a: { type: "text" } } })).toMatchObject({ pointer: "/properties/a", keyword: "type" });
   expect(failure({ type: "object", properties: { a: false }, required: ["a"] })?.message).toContain("no value");
+  // What only the engine finds too large.
+  for (const large of [{ minProperties: 1_000_000 }, { contains: { type: "null" }, minContains: 100_000_000 }]) {
+    expect(failure({ properties: { "a/b": { items: large } } })?.pointer).toBe("/properties/a~1b/items");
+    expect(failure(large)?.pointer).toBe("");
+  }
 });
 
 describe("drafts", () => {

@@ -1,4 +1,4 @@
-//! Which part of a grammar makes the whole of it impossible.
+//! Which part of a grammar makes the whole of it impossible, or is refused by itself.
 const ir = @import("ir.zig");
 const spelling = @import("spelling.zig");
 const Case = @import("program.zig").Case;
@@ -6,6 +6,13 @@ const Compiler = @import("compile.zig").Compiler;
 
 const none = ir.none;
 const unreachable_cost = spelling.unreachable_cost;
+
+/// A refusal that was found in a value says so, unless all work was spent: no value is to blame for that alone.
+pub fn inValue(compiler: *Compiler, value: u32, failure: ir.Error) ir.Error {
+    const refusal = compiler.budget.refusal;
+    if (failure == error.Refused and refusal.origin == none and compiler.budget.left > 0) refusal.origin = compiler.values[value].origin;
+    return failure;
+}
 
 /// The origin of a value that makes the root impossible: the first one down the required parts.
 pub fn rootOrigin(compiler: *Compiler) ir.Error!u32 {

@@ -13,6 +13,7 @@ const program_room = @import("program.zig");
 const Object = program_room.Object;
 const Option = program_room.Option;
 const Compiler = @import("compile.zig").Compiler;
+const blame = @import("blame.zig");
 const limits = @import("../limits.zig").grammar;
 
 const none = ir.none;
@@ -37,7 +38,7 @@ pub fn costValues(compiler: *Compiler) ir.Error!void {
                 } else continue;
             }
             weighed[case] = clock;
-            const cost = try caseCost(compiler, case);
+            const cost = caseCost(compiler, case) catch |failure| return blame.inValue(compiler, value, failure);
             compiler.case_costs[case] = cost;
             if (cost >= compiler.values[value].cost) continue;
             compiler.values[value].cost = cost;

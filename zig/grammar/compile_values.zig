@@ -12,6 +12,7 @@ const Case = program_room.Case;
 const Option = program_room.Option;
 const Property = program_room.Property;
 const Compiler = @import("compile.zig").Compiler;
+const blame = @import("blame.zig");
 const limits = @import("../limits.zig").grammar;
 
 const none = ir.none;
@@ -74,7 +75,7 @@ fn compileValue(compiler: *Compiler, value: u32) ir.Error!void {
     compiler.values[value].origin = source.origin;
     const cases = try compiler.scratch.alloc(u32, source.cases.len);
     for (cases, source.cases) |*case, item| {
-        const compiled = try compileCase(compiler, item, Compiler.styleOf(value));
+        const compiled = compileCase(compiler, item, Compiler.styleOf(value)) catch |failure| return blame.inValue(compiler, value, failure);
         case.* = @intCast(compiler.cases.items.len);
         try compiler.cases.append(compiler.arena, compiled);
         try compiler.children.append(compiler.scratch, try childrenOf(compiler, compiled));

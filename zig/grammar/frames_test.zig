@@ -125,13 +125,15 @@ test "what cannot be weighed is refused by name" {
         .{ .{ .object = .{ .others = &.{.{ .options = &.{.{ .value = 2 }} }}, .counters = &@as([19]ir.Counter, @splat(counter)) } }, "an object has too many keys and counts to weigh them together" },
         .{ .{ .object = .{ .others = &.{.{ .options = &.{.{ .value = 2 }} }}, .members_min = 1_000_000 } }, "an object has too many keys and counts to weigh them together" },
     }) |row| {
+        refusal = .{};
         try std.testing.expectError(error.Refused, compile(vocabulary, &.{
-            .{ .origin = 0, .cases = &.{row[0]} },
+            .{ .origin = 7, .cases = &.{row[0]} },
             .{ .origin = 1, .cases = &.{.{ .array = .{} }} },
             .{ .origin = 2, .cases = &.{integer} },
         }, &.{}, &refusal));
         try std.testing.expectEqualStrings(row[1], refusal.message);
         try std.testing.expectEqual(ir.Refusal.Kind.limit, refusal.kind);
+        try std.testing.expectEqual(7, refusal.origin);
     }
 }
 

@@ -34,11 +34,14 @@ pub const Error = error{ OutOfMemory, Refused };
 /// What one compilation may spend, and why it was refused.
 pub const Budget = struct {
     refusal: *Refusal,
-    /// Work units; the same schema costs the same on every machine.
+    /// Work units; the same schema costs the same on every machine. None where more was asked for than there were.
     left: u64 = limits.work_units,
 
     pub fn spend(self: *Budget, units: usize) error{Refused}!void {
-        if (units > self.left) return self.refuse(.limit, "the grammar needs more work to compile than is allowed", none);
+        if (units > self.left) {
+            self.left = 0;
+            return self.refuse(.limit, "the grammar needs more work to compile than is allowed", none);
+        }
         self.left -= units;
     }
 
