@@ -135,6 +135,12 @@ class Members {
     const dividing = new Set<Language>();
     for (const { patterns } of this.#layers) for (const { keys } of patterns) dividing.add(keys);
     for (const language of nameOf.values()) dividing.add(language);
+    if (dividing.size + names.length === 0) {
+      // As in most objects: one class of all keys, which no pattern opens.
+      if (this.#isClosed) return [];
+      const lists = this.#lists(undefined, nowhere, nowhere);
+      return [{ language: languages.all, ways: places.combine(lists, this.#pointer, "patternProperties") }];
+    }
     const named = languages.intersection(names.map((name) => this.#language(name)));
     let classes: readonly Class[] = [{ matched: [], core: named, rest: [] }];
     for (const pattern of dividing) {
@@ -215,3 +221,4 @@ function conjunctsOf(
 }
 
 const none: readonly Conjunct[] = [];
+const nowhere = () => false;

@@ -34,6 +34,8 @@ export class Languages {
   readonly all: Language;
   readonly #base: Languages | undefined;
   readonly #known = new Map<string, Language>();
+  /** Classes of one code point, which literals are made of. */
+  readonly #characters = new Map<string, Language>();
   readonly #emitted = new Map<Language, RegexId>();
 
   /** `base`: languages to share, which may grow later. */
@@ -52,7 +54,16 @@ export class Languages {
   }
 
   literal(text: string): Language {
-    return this.concat([...text].map((character) => this.class([pointRange(character)])));
+    const characters: Language[] = [];
+    for (const character of text) {
+      let known = this.#characters.get(character);
+      if (known === undefined) {
+        known = this.class([pointRange(character)]);
+        this.#characters.set(character, known);
+      }
+      characters.push(known);
+    }
+    return this.concat(characters);
   }
 
   concat(parts: readonly Language[]): Language {
