@@ -51,6 +51,9 @@ pub const Scratch = struct {
     /// The round in which each state was reached last.
     reached: std.ArrayList(u32) = .empty,
     round: u32 = 0,
+    /// Terms that were met, and those that are yet to be looked at.
+    met: std.AutoHashMapUnmanaged(u32, void) = .empty,
+    open: std.ArrayList(u32) = .empty,
     /// The pattern that the classes are of, and the signs of its alphabet.
     pattern: u32 = none,
     own: *const AlphabetSigns = undefined,
@@ -65,6 +68,8 @@ pub const Scratch = struct {
         self.early.deinit(gpa);
         self.classes.deinit(gpa);
         self.reached.deinit(gpa);
+        self.met.deinit(gpa);
+        self.open.deinit(gpa);
     }
 
     fn isReached(self: *Scratch, patterns: *const Patterns, state: u32) Error!bool {
@@ -96,6 +101,39 @@ pub fn classesOf(patterns: *Patterns, state: u32) []const Class {
     const scratch = &patterns.scratch.reaches;
     std.debug.assert(scratch.pattern == patterns.states.items[state].pattern);
     return scratch.classes.items;
+}
+
+/// What a text may have from a state on, or more: the characters that are left of its pattern. Null if that may be any.
+pub fn possible(patterns: *Patterns, state: u32) Error!?signs.Set {
+    const known = patterns.states.items[state];
+    const terms = &patterns.terms[known.pattern].?;
+    const scratch = &patterns.scratch.reaches;
+    var some: signs.Set = .empty;
+    scratch.met.clearRetainingCapacity();
+    scratch.open.clearRetainingCapacity();
+    try scratch.open.append(patterns.gpa, known.term);
+    while (scratch.open.pop()) |id| {
+        if ((try scratch.met.getOrPut(patterns.gpa, id)).found_existing) continue;
+        if (scratch.met.count() > steps_max) return null;
+        const term = &terms.terms.items[id];
+        switch (term.kind) {
+            .nothing, .empty => {},
+            .class => for (classesOf(patterns, state), 0..) |class, index| {
+                if (terms.inSet(term.a, @intCast(index))) some.setUnion(class);
+            },
+            .@"union" => try scratch.open.appendSlice(patterns.gpa, terms.listOf(term)),
+            // Any part of an intersection has all that the whole has.
+            .intersection => for (terms.listOf(term)) |part| {
+                if (terms.terms.items[part].mixed) continue;
+                try scratch.open.append(patterns.gpa, part);
+                break;
+            } else return null,
+            .complement => return null,
+            .concat => try scratch.open.appendSlice(patterns.gpa, &.{ term.a, term.b }),
+            .repeat => try scratch.open.append(patterns.gpa, term.a),
+        }
+    }
+    return some;
 }
 
 /// The signs all of whose characters lead from one state to another, of those that stand for themselves in a JSON string.
@@ -347,7 +385,7 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
                 const avoided = kind.differenceWith(classes[way.class]);
                 if (weigh(weights, avoided) > weigh(weights, less)) less = avoided;
             }
-            if (4 * widthOf(&less) < 3 * widthOf(kind)) return .{ .after = .{ .characters = characters, .next = try readBy(patterns, classes, states.items[begin..end]) } };
+            if (4 * widthOf(&less) < 3 * widthOf(kind) and 4 * weigh(weights, less) < 3 * weigh(weights, kind.*)) return .{ .after = .{ .characters = characters, .next = try readBy(patterns, classes, states.items[begin..end]) } };
             kind.* = less;
             return .{ .narrower = characters };
         };

@@ -142,7 +142,12 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
     if (walks_beyond) {
         try walkBeyond(patterns, vocabulary, start, sink);
     } else if (live.isSet(signs_room.broken)) orSet(single, own.first[signs_room.broken]);
-    if (words.countOf(single) <= vocabulary.count / single_share) {
+    var single_count = words.countOf(single);
+    if (single_count > vocabulary.count / narrowed_share) {
+        try narrow(patterns, &vocabulary.signs, own, start, single);
+        single_count = words.countOf(single);
+    }
+    if (single_count <= vocabulary.count / single_share) {
         var tokens = words.iterate(single);
         while (tokens.next()) |token| try readToken(patterns, vocabulary, start, token, sink);
         return;
@@ -151,6 +156,17 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
     sink.restart();
     const trie = &vocabulary.trie;
     try walk(patterns, vocabulary, start, trie, 0, @intCast(trie.nodes.len), vocabulary_room.string_tables.short_bytes, sink);
+}
+
+/// Where more than one token in so many would be read by itself, it is worth to look at all their characters before.
+const narrowed_share = if (builtin.is_test) 4096 else 64;
+
+/// Leaves out tokens that have characters which the pattern has nowhere.
+fn narrow(patterns: *Patterns, signs: *const signs_room.Signs, own: *const AlphabetSigns, start: u32, single: []u32) Error!void {
+    const possible = try pattern_reach.possible(patterns, start) orelse return;
+    const continuing = try patterns.scratch.signs.continuing(patterns.gpa, signs, own, possible);
+    // Of a token with an escape, or bytes that are no whole character, it is not known what characters it has.
+    for (single, continuing, signs.outside, signs.begun) |*tokens, some, outside, begun| tokens.* &= some | outside | ~begun;
 }
 
 /// One token in so many may have all that is fatal.

@@ -57,8 +57,11 @@ pub fn orWithout(target: []u32, a: []const u32, b: []const u32) void {
 }
 
 pub fn countOf(words: []const u32) u32 {
-    var total: u32 = 0;
-    for (words) |word| total += @popCount(word);
+    var totals: Vector = @splat(0);
+    var at: usize = 0;
+    while (at + lanes <= words.len) : (at += lanes) totals += @popCount(@as(Vector, words[at..][0..lanes].*));
+    var total = @reduce(.Add, totals);
+    for (words[at..]) |word| total += @popCount(word);
     return total;
 }
 
@@ -133,6 +136,9 @@ test "sets of any length" {
         for (source[0..length]) |*b| b.* <<= 1;
         andInto(target[0..length], source[0..length]);
         try std.testing.expectEqualSlices(u32, expected[0..length], target[0..length]);
+        var total: u32 = 0;
+        for (expected[0..length]) |word| total += @popCount(word);
+        try std.testing.expectEqual(total, countOf(target[0..length]));
     }
     var words: [2]u32 = @splat(0);
     set(&words, 33);
