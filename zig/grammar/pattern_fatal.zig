@@ -15,7 +15,7 @@ pub const Sets = struct {
     items: [max]Set = undefined,
     len: usize = 0,
 
-    pub const max = 12;
+    pub const max = 24;
 
     pub fn slice(self: *const Sets) []const Set {
         return self.items[0..self.len];
@@ -48,19 +48,25 @@ pub const Scratch = struct {
     targets: std.ArrayList(u32) = .empty,
     /// (states)
     sets: std.ArrayList(Sets) = .empty,
+    /// (states)
+    turns: std.ArrayList(Turns) = .empty,
     indices: std.AutoHashMapUnmanaged(u32, u32) = .empty,
+
+    /// When a state's sets came to be more, and when those of the states that it leads to were last looked at.
+    const Turns = struct { changed: u32 = 0, looked: u32 = 0 };
 
     pub fn deinit(self: *Scratch, gpa: std.mem.Allocator) void {
         self.states.deinit(gpa);
         self.targets.deinit(gpa);
         self.sets.deinit(gpa);
+        self.turns.deinit(gpa);
         self.indices.deinit(gpa);
     }
 };
 
 /// Where there are more states, or so many sets were looked at, nothing is found.
-const states_max = 128;
-const steps_max = 50_000;
+const states_max = 256;
+const steps_max = 100_000;
 
 /// Of texts of the classes that have a size, from a state on; null where there are too many. States that live on few of them count as
 /// death. Leaves all others that such texts lead to in the scratch.
@@ -72,7 +78,11 @@ pub fn of(patterns: *Patterns, start: u32, sizes: *const Sizes) Error!?*const Se
     scratch.sets.clearRetainingCapacity();
     try scratch.sets.appendNTimes(patterns.gpa, .{}, scratch.states.items.len);
     const sets = scratch.sets.items;
+    try scratch.turns.resize(patterns.gpa, sets.len);
+    const turns = scratch.turns.items;
+    @memset(turns, .{});
     var steps: usize = 0;
+    var turn: u32 = 0;
     var changed = true;
     while (changed) {
         changed = false;
@@ -80,18 +90,24 @@ pub fn of(patterns: *Patterns, start: u32, sizes: *const Sizes) Error!?*const Se
         while (at > 0) {
             at -= 1;
             if (steps > steps_max) return null;
+            turn += 1;
+            var more = false;
             var left = classes;
             while (left != 0) : (left &= left - 1) {
                 const class = @ctz(left);
                 const own = @as(Set, 1) << @intCast(class);
                 const target = scratch.targets.items[at * class_count + class];
-                steps += if (target == none) 1 else 1 + sets[target].len;
+                steps += 1;
                 if (target == none) {
-                    changed = (sets[at].add(own) orelse return null) or changed;
-                } else if (target != at) for (sets[target].slice()) |set| {
-                    changed = (sets[at].add(set | own) orelse return null) or changed;
-                };
+                    if (turns[at].looked == 0) more = (sets[at].add(own) orelse return null) or more;
+                } else if (target != at and turns[target].changed > turns[at].looked) {
+                    steps += sets[target].len;
+                    for (sets[target].slice()) |set| more = (sets[at].add(set | own) orelse return null) or more;
+                }
             }
+            turns[at].looked = turn;
+            if (more) turns[at].changed = turn;
+            changed = changed or more;
         }
     }
     return &sets[0];

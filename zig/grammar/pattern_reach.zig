@@ -443,6 +443,15 @@ fn keepAlive(patterns: *Patterns, classes: []const Class, state: u32, kind: *sig
     return all;
 }
 
+/// Whether many tokens have signs that are not of a kind.
+pub fn isRare(patterns: *const Patterns, kind: *const signs.Set) bool {
+    const weights = &patterns.scratch.reaches.own.weights;
+    const all = everything(patterns);
+    return rare_share * weigh(weights, all.differenceWith(kind.*)) > weigh(weights, all);
+}
+
+const rare_share = 16;
+
 /// Tokens that have a sign, counted once for each sign.
 fn weigh(weights: *const [signs.count]u32, set: signs.Set) u64 {
     var total: u64 = 0;

@@ -42,7 +42,7 @@ pub const Scratch = struct {
     frames: std.ArrayList(Frame) = .empty,
     /// Sets of tokens, one after the other: those that are read one by one, and two of a group.
     sets: std.ArrayList(u32) = .empty,
-    /// Two more: those that have all of a fatal set, and those that have one class of it.
+    /// More of them: those that have all of a fatal set, and those that have each class of any.
     doubts: std.ArrayList(u32) = .empty,
     reaches: pattern_reach.Scratch = .{},
     fatal: pattern_fatal.Scratch = .{},
@@ -128,7 +128,7 @@ pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32,
         const after = try patterns.unbounded(next);
         var reach = try pattern_reach.of(patterns, after);
         // What has begun in this state, and can soon be the end of it, is mostly over after one character.
-        if (doubted and reach.characters < vocabulary_room.string_tables.short_bytes) {
+        if (doubted and (reach.characters < vocabulary_room.string_tables.short_bytes or pattern_reach.isRare(patterns, &reach.kind))) {
             reach = try pattern_reach.ofMortal(patterns, after) orelse try pattern_reach.of(patterns, after);
         }
         if (isFew(own, &reach.kind)) {
@@ -278,22 +278,31 @@ const Sought = struct {
     /// Takes tokens that have all of some fatal set out of `inside`; they are read one by one.
     fn doubt(self: *const Sought, patterns: *Patterns, single: []u32, inside: []u32) Error!void {
         const classes = pattern_reach.classesOf(patterns, self.start);
+        const sets = self.reach.fatalSets();
+        var told: pattern_fatal.Set = 0;
+        for (sets) |set| told |= set;
         const count = inside.len;
-        try patterns.scratch.doubts.resize(patterns.gpa, 2 * count);
+        try patterns.scratch.doubts.resize(patterns.gpa, (1 + @popCount(told)) * count);
         const doubted = patterns.scratch.doubts.items[0..count];
         const having = patterns.scratch.doubts.items[count..];
-        for (self.reach.fatalSets()) |set| {
+        @memset(having, 0);
+        var left = told;
+        var at: usize = 0;
+        while (left != 0) : (left &= left - 1) {
+            const own = classes[@ctz(left)].intersectWith(self.reach.kind);
+            var each = own.iterator(.{});
+            while (each.next()) |sign| {
+                orSet(having[at..][0..count], self.own.first[sign]);
+                orSet(having[at..][0..count], self.own.later[sign]);
+            }
+            at += count;
+        }
+        for (sets) |set| {
             @memcpy(doubted, inside);
-            var left = set;
+            left = set;
             while (left != 0) : (left &= left - 1) {
-                @memset(having, 0);
-                const own = classes[@ctz(left)].intersectWith(self.reach.kind);
-                var each = own.iterator(.{});
-                while (each.next()) |sign| {
-                    orSet(having, self.own.first[sign]);
-                    orSet(having, self.own.later[sign]);
-                }
-                words.andInto(doubted, having);
+                const before = told & ((left & (~left +% 1)) - 1);
+                words.andInto(doubted, having[@popCount(before) * count ..][0..count]);
             }
             words.orInto(single, doubted);
             words.without(inside, doubted);
