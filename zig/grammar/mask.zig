@@ -16,6 +16,7 @@ const lead_mask = @import("lead_mask.zig");
 const memo_room = @import("memo.zig");
 const Memo = memo_room.Memo;
 const Late = memo_room.Late;
+const KeyPlace = @import("registers.zig").KeyPlace;
 const near = @import("near.zig");
 const Seen = @import("seen.zig").Seen;
 const pattern_mask = @import("pattern_mask.zig");
@@ -73,7 +74,7 @@ pub const Group = struct {
         known: bool,
         /// The pattern's state, or `Patterns.dead` without one.
         pattern: u32 = Patterns.dead,
-        /// Of a key that has to match: its place among the known keys.
+        /// Of a key that has to match, near the known ones: its place among them.
         place: u32 = none,
         /// Of a pattern.
         track: u32 = 0,
@@ -86,23 +87,28 @@ pub const Group = struct {
 
     pub fn kindOf(graph: *const Graph, node: *const Node) ?Group.Kind {
         if (node.c != 0) return null;
-        const spec = switch (node.kind) {
-            .string, .object_key, .pattern, .object_other => graph.style(node).spelling == .spec,
-            else => return null,
-        };
         if (node.kind == .pattern) {
             if (!graph.tracks.isFree(node.d)) return null;
-            return .{ .spelling = .spec, .needed = 0, .allowed = none, .known = node.d != 0, .pattern = node.a, .track = node.d };
+            return .{
+                .spelling = graph.patterns.of(node.a).writing.spellingOf(),
+                .needed = 0,
+                .allowed = none,
+                .known = node.d != 0,
+                .pattern = node.a,
+                .track = node.d,
+            };
         }
-        if (node.kind == .object_other) return .{
-            .spelling = .spec,
+        // A memo's key has no more room for a place.
+        if (node.kind == .object_other) return if (node.d > std.math.maxInt(u24)) null else .{
+            .spelling = graph.patterns.of(node.b).writing.spellingOf(),
             .needed = 0,
             .allowed = none,
             .known = true,
             .pattern = node.b,
-            .place = node.d,
+            .place = if (node.d == KeyPlace.away) none else node.d,
         };
-        if (!graph.program.escapes) return null;
+        if (node.kind != .string and node.kind != .object_key or !graph.program.escapes) return null;
+        const spec = graph.style(node).spelling == .spec;
         if (node.kind == .string) {
             if (node.b == 0) return null;
             // Beside strings that were there, all that stays inside is allowed only where there is a way on from everywhere.
@@ -241,7 +247,7 @@ fn addExact(graph: *Graph, trie: *const Trie, state: StateId, spent: u32, limit:
 fn trieOf(graph: *const Graph, of: memo_room.Of) *const Trie {
     const vocabulary = graph.program.vocabulary;
     return switch (of) {
-        .tokens, .whole, .pattern_short, .near_key, .regex, .texts => &vocabulary.trie,
+        .tokens, .whole, .pattern_short, .pattern_free, .near_key, .regex, .texts => &vocabulary.trie,
         .pattern_long => &vocabulary.string_tables.long_tokens,
         .closing => &vocabulary.string_tables.closing,
         .suffixes => &vocabulary.string_tables.suffixes,
@@ -518,12 +524,19 @@ fn addString(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, ve
     if (closed == Graph.dead_state) return;
     const memo = try memoOf(graph, closed, .suffixes);
     if (memo.tangled or limit < memo.cost_max) return addState(graph, group.state, .closing, spent, limit, out, verifier);
-    for (memo.list) |suffix| addSuffix(spelled, kind, suffix, out);
-    for (memo.verify) |suffix| for (spelled.closed[spelled.offsets[suffix]..spelled.offsets[suffix + 1]]) |token| {
+    return addClosings(graph, kind, closed, memo, spent, limit, out, verifier);
+}
+
+/// Tokens that close a free string, by what may follow their quote. `after`: of `closed`, the state right behind it.
+fn addClosings(graph: *Graph, kind: Group.Kind, closed: StateId, after: *const Memo, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    const tables = &graph.program.vocabulary.string_tables;
+    const spelled = &tables.by_spelling[@backingInt(kind.spelling)];
+    for (after.list) |suffix| addSuffix(spelled, kind, suffix, out);
+    for (after.verify) |suffix| for (spelled.closedBy(suffix)) |token| {
         if (try verifier.allowed(token.token, limit)) words.set(out, token.token);
     };
-    for (memo.late) |late| {
-        if (spent + late.spent > memo.whitespace_max) break;
+    for (after.late) |late| {
+        if (spent + late.spent > after.whitespace_max) break;
         addSuffix(spelled, kind, late.entry, out);
     }
     if (tables.suffix_empty != none and isWithin(graph.states.items[closed].cost, limit)) addSuffix(spelled, kind, tables.suffix_empty, out);
@@ -553,29 +566,41 @@ fn addBeside(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, ve
 
 /// Tokens that stay inside a pattern, and those that close it and may be followed by what comes after their quote.
 fn addPattern(graph: *Graph, group: Group, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
-    const closed = try closedState(graph, group.state) orelse
-        return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
+    const trie = &graph.program.vocabulary.trie;
+    const closed = try closedState(graph, group.state) orelse return addExact(graph, trie, group.state, spent, limit, out, verifier);
+    const pattern = group.kind.pattern;
     var keys: [2]memo_room.Key = undefined;
-    const parts = try pattern_mask.of(graph, group.kind.pattern, group.kind.place, &keys);
+    const parts = try pattern_mask.of(graph, pattern, &keys);
+    const beside = pattern_mask.nearKey(pattern, group.kind.place);
+    if (beside) |key| try pattern_mask.ensureNear(graph, key);
     const after = try memoOf(graph, closed, .suffixes);
-    const dear = try pattern_mask.cost(graph, parts, group.state, group.kind.pattern, group.kind.place);
+    const dear = try pattern_mask.cost(graph, parts, group.state, pattern, group.kind.place);
     if (dear == null or after.tangled or limit < @max(dear.?, after.cost_max, graph.states.items[closed].cost)) {
-        return addExact(graph, &graph.program.vocabulary.trie, group.state, spent, limit, out, verifier);
+        return addExact(graph, trie, group.state, spent, limit, out, verifier);
     }
-    try priceSuffixes(graph, after, closed);
+    for (parts) |key| if (graph.memos.get(key).?.closings.len > 0) break try priceSuffixes(graph, after, closed);
+    // What is taken out here may not be taken out of what others allow.
+    const takes_out = beside != null or graph.memos.get(parts[0]).?.apart != null;
+    const bits = if (takes_out) try graph.memos.cleared(graph.gpa, out.len) else out;
     for (parts) |key| {
         const memo = graph.memos.get(key).?;
-        if (memo.bits.len > 0) words.orInto(out, memo.bits);
-        for (memo.list) |token| words.set(out, token);
+        if (memo.apart) |apart| {
+            try addClosings(graph, group.kind, closed, after, spent, limit, bits, verifier);
+            for (apart) |token| words.unset(bits, token);
+        }
+        if (memo.bits.len > 0) words.orInto(bits, memo.bits);
+        for (memo.list) |token| words.set(bits, token);
         for (memo.closings) |closing| {
             const price = graph.memos.suffixes.items[closing.suffix];
             const allowed = if (price == uncertain)
                 try verifier.allowed(closing.token, limit)
             else
                 price == 1 or price > 1 and spent + price - 1 <= after.whitespace_max;
-            if (allowed) words.set(out, closing.token);
+            if (allowed) words.set(bits, closing.token);
         }
     }
+    if (beside) |key| for (graph.memos.get(key).?.list) |token| words.unset(bits, token);
+    if (takes_out) words.orInto(out, bits);
 }
 
 /// Of what may follow a closing quote if the text before it allows.
@@ -600,6 +625,7 @@ fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u
     const tables = &graph.program.vocabulary.string_tables;
     if (graph.memos.groups.items.len == 0 or graph.states.items[state].edges) return null;
     var memo: Memo = .{};
+    var keys: [2]memo_room.Key = undefined;
     for (graph.memos.groups.items) |group| {
         if (group.kind.needed > 0 or group.kind.allowed != none or group.kind.known) return null;
         const closed = try closedState(graph, group.state) orelse return null;
@@ -607,8 +633,8 @@ fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u
         if (pattern != Patterns.dead) {
             // While a length is counted, every state is another one.
             if (graph.patterns.allowed(pattern) != none) return null;
-            const parts = try pattern_mask.ofAway(graph, pattern);
-            memo.cost_max = @max(memo.cost_max, try pattern_mask.cost(graph, &parts, group.state, pattern, none) orelse return null);
+            const parts = try pattern_mask.of(graph, pattern, &keys);
+            memo.cost_max = @max(memo.cost_max, try pattern_mask.cost(graph, parts, group.state, pattern, none) orelse return null);
         }
         const after = try memoOf(graph, closed, .suffixes);
         if (after.tangled or after.verify.len > 0 or !sameWhitespace(&memo, after)) return null;
@@ -626,15 +652,15 @@ fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u
     late.clearRetainingCapacity();
     @memset(out, 0);
     for (graph.memos.groups.items) |group| {
-        const spelled = &tables.by_spelling[@backingInt(group.kind.spelling)];
         const closed = (try closedState(graph, group.state)).?;
         const after = graph.memos.get(.{ .state = closed, .of = .suffixes }) orelse return null;
         if (group.kind.pattern != Patterns.dead) {
             try priceSuffixes(graph, after, closed);
-            for (try pattern_mask.keysOf(graph, group.kind.pattern)) |key| {
+            for (try pattern_mask.keysOf(graph, group.kind.pattern, &keys)) |key| {
                 const part_memo = graph.memos.get(key) orelse return null;
                 if (part_memo.bits.len > 0) words.orInto(out, part_memo.bits);
                 for (part_memo.list) |token| words.set(out, token);
+                if (part_memo.apart) |apart| try keepClosings(graph, group.kind, closed, after, apart, out);
                 for (part_memo.closings) |closing| {
                     const price = graph.memos.suffixes.items[closing.suffix];
                     if (price == 1) words.set(out, closing.token);
@@ -643,12 +669,8 @@ fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u
             }
             continue;
         }
-        words.orInto(out, spelled.interior);
-        for (after.list) |suffix| addSuffix(spelled, group.kind, suffix, out);
-        if (tables.suffix_empty != none and isWithin(graph.states.items[closed].cost, unlimited)) addSuffix(spelled, group.kind, tables.suffix_empty, out);
-        for (after.late) |item| for (spelled.closedBy(item.entry)) |token| {
-            if (!graph.program.isNamed(token.token)) try late.append(gpa, .{ .spent = item.spent, .entry = token.token });
-        };
+        words.orInto(out, tables.by_spelling[@backingInt(group.kind.spelling)].interior);
+        try keepClosings(graph, group.kind, closed, after, &.{}, out);
     }
     if (other != Graph.dead_state) {
         const beside = graph.memos.get(.{ .state = other, .of = .tokens }) orelse return null;
@@ -660,6 +682,23 @@ fn keepWhole(graph: *Graph, state: StateId, other: StateId, limit: u32, out: []u
     try keepLate(graph, &memo);
     memo.bits = try graph.memos.allocator().dupe(u32, out);
     return try graph.memos.put(graph.gpa, .{ .state = state, .of = .whole }, memo);
+}
+
+/// Tokens that close a free string, but for those apart, with what follows their quote: those that spend whitespace go to `graph.memos.late`.
+fn keepClosings(graph: *Graph, kind: Group.Kind, closed: StateId, after: *const Memo, apart: []const u32, out: []u32) Error!void {
+    const tables = &graph.program.vocabulary.string_tables;
+    const spelled = &tables.by_spelling[@backingInt(kind.spelling)];
+    const bits = try graph.memos.cleared(graph.gpa, out.len);
+    for (after.list) |suffix| addSuffix(spelled, kind, suffix, bits);
+    if (tables.suffix_empty != none and isWithin(graph.states.items[closed].cost, unlimited)) addSuffix(spelled, kind, tables.suffix_empty, bits);
+    for (apart) |token| words.unset(bits, token);
+    words.orInto(out, bits);
+    @memset(bits, 0);
+    for (apart) |token| words.set(bits, token);
+    for (after.late) |late| for (spelled.closedBy(late.entry)) |closing| {
+        if (graph.program.isNamed(closing.token) or words.isSet(bits, closing.token)) continue;
+        try graph.memos.late.append(graph.gpa, .{ .spent = late.spent, .entry = closing.token });
+    };
 }
 
 /// Whether both count whitespace against one bound; the first takes it over.

@@ -34,6 +34,8 @@ pub const Memo = struct {
     exits: []Exit = &.{},
     /// Of a pattern: tokens that close it.
     closings: []Closing = &.{},
+    /// Of a pattern: but for these, tokens close it as they close a free string.
+    apart: ?[]u32 = null,
     /// Of a pattern whose length is bounded: characters that the string may have to have left, and those it may have to go on for.
     reach_max: u32 = 0,
     shortest_max: u32 = 0,
@@ -64,19 +66,20 @@ pub const Memo = struct {
         other.verify = try allocator.dupe(u32, self.verify);
         other.exits = try allocator.dupe(Exit, self.exits);
         other.closings = try allocator.dupe(Closing, self.closings);
+        if (self.apart) |apart| other.apart = try allocator.dupe(u32, apart);
         return other;
     }
 
     fn bytes(self: *const Memo) usize {
-        return (self.list.len + self.bits.len + self.verify.len) * 4 + self.late.len * @sizeOf(Late) + self.exits.len * @sizeOf(Exit) + self.closings.len * @sizeOf(Closing) + @sizeOf(Memo);
+        return (self.list.len + self.bits.len + self.verify.len + if (self.apart) |apart| apart.len else 0) * 4 + self.late.len * @sizeOf(Late) + self.exits.len * @sizeOf(Exit) + self.closings.len * @sizeOf(Closing) + @sizeOf(Memo);
     }
 };
 
 /// What a memo is of: the tokens that a walk finds, or those of the whole mask; the tokens that close a string, or what may follow its
-/// closing quote; short and long tokens inside a pattern, whose state is the key's; all tokens of the same near the known keys of an object;
-/// the tokens inside a pattern outside of JSON, whose state is the key's; the tokens below a node of the trie, which is the key's
-/// state, inside the list of texts that begins there.
-pub const Of = enum(u8) { tokens, whole, closing, suffixes, pattern_short, pattern_long, near_key, regex, texts };
+/// closing quote; short and long tokens inside a pattern, whose state is the key's, or all of them where it is nearly free, and
+/// those of the same that do not come near the known keys of an object; the tokens inside a pattern outside of JSON, whose state is the key's; the tokens below a node of
+/// the trie, which is the key's state, inside the list of texts that begins there.
+pub const Of = enum(u8) { tokens, whole, closing, suffixes, pattern_short, pattern_long, pattern_free, near_key, regex, texts };
 /// `list`: of `texts`, which one; of `near_key`, the place among the known keys.
 pub const Key = packed struct(u64) { state: u32, list: u24 = 0, of: Of };
 
@@ -176,6 +179,13 @@ pub const Memos = struct {
     /// For what memos hold.
     pub fn allocator(self: *Memos) Allocator {
         return self.newer.arena.allocator();
+    }
+
+    /// A set of tokens as scratch, empty: valid until the next one is asked for.
+    pub fn cleared(self: *Memos, gpa: Allocator, word_count: usize) error{OutOfMemory}![]u32 {
+        self.bits.clearRetainingCapacity();
+        try self.bits.appendNTimes(gpa, 0, word_count);
+        return self.bits.items;
     }
 
     /// Valid until the next `put`.

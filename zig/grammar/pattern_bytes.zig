@@ -140,7 +140,12 @@ fn find(patterns: *Patterns, place: Place, byte: u8) Error!Place {
 pub fn endOf(patterns: *Patterns, place: Place) Error!End {
     const known = &patterns.scratch.places.known.items[place - reserved];
     if (known.end) |end| return end;
-    const cost = try patterns.costInside(known.state, known.at);
-    known.end = .{ .cost = cost, .shortest = if (cost == unreachable_cost) 0 else try patterns.shortest(known.state, known.at) };
+    known.end = try endAt(patterns, known.state, known.at);
     return known.end.?;
+}
+
+/// The same without places.
+pub fn endAt(patterns: *Patterns, state: u32, at: json_string.State) Error!End {
+    const cost = try patterns.costInside(state, at);
+    return .{ .cost = cost, .shortest = if (cost == unreachable_cost) 0 else try patterns.shortest(state, at) };
 }

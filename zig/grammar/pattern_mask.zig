@@ -12,9 +12,9 @@ const Key = memo_room.Key;
 const fresh_room = @import("fresh.zig");
 const Known = fresh_room.Known;
 const Place = fresh_room.Place;
-const registers_room = @import("registers.zig");
 const near_room = @import("near.zig");
 const pattern_bytes = @import("pattern_bytes.zig");
+const pattern_free = @import("pattern_free.zig");
 const pattern_walk = @import("pattern_walk.zig");
 const short_bytes = @import("pattern.zig").short_bytes;
 const spelling = @import("spelling.zig");
@@ -22,50 +22,70 @@ const spelling = @import("spelling.zig");
 const none = graph_room.none;
 const Error = error{OutOfMemory};
 
-/// Where the memos of a state's tokens are kept: in `keys`, those of them that are returned. They are made if they were not there. `place`:
-/// of a key that has to match, or `none`.
-pub fn of(graph: *Graph, state: u32, place: u32, keys: *[2]Key) Error![]const Key {
-    if (isNear(place)) if (std.math.cast(u24, place)) |near| {
-        keys[0] = .{ .state = state, .of = .near_key, .list = near };
-        if (graph.memos.get(keys[0]) == null) try addNear(graph, keys[0]);
-        return keys[0..1];
-    };
-    keys.* = try ofAway(graph, state);
-    return keys;
-}
-
-/// The same away from known keys, of short tokens and of long ones. Short tokens are taken from the state that reads them alike, if that
-/// one's do not come near the end.
-pub fn ofAway(graph: *Graph, state: u32) Error![2]Key {
+/// Where the memos of a state's tokens are kept, which are made if they were not there: in `keys`, those of them that are returned. One of all
+/// tokens where the pattern is nearly free, or those of short tokens and of long ones.
+pub fn of(graph: *Graph, state: u32, keys: *[2]Key) Error![]const Key {
     const patterns = &graph.patterns;
+    if (try isNearFree(graph, state)) {
+        keys[0] = .{ .state = state, .of = .pattern_free };
+        _ = try memoOf(graph, keys[0]);
+        return keys[0..1];
+    }
+    // Short tokens are taken from the state that reads them alike, if that one's do not come near the end.
     var short: Key = .{ .state = try patterns.viewOf(state), .of = .pattern_short };
-    const near = (try memoOf(graph, short)).reach_max;
-    if (near > patterns.allowed(state)) {
+    if ((try memoOf(graph, short)).reach_max > patterns.allowed(state)) {
         short.state = state;
         _ = try memoOf(graph, short);
     }
     const long: Key = .{ .state = state, .of = .pattern_long };
     _ = try memoOf(graph, long);
-    return .{ short, long };
+    keys.* = .{ short, long };
+    return keys;
 }
 
 /// Where they are kept if the state's length is not counted.
-pub fn keysOf(graph: *Graph, state: u32) Error![2]Key {
-    return .{ .{ .state = try graph.patterns.viewOf(state), .of = .pattern_short }, .{ .state = state, .of = .pattern_long } };
+pub fn keysOf(graph: *Graph, state: u32, keys: *[2]Key) Error![]const Key {
+    if (try isNearFree(graph, state)) {
+        keys[0] = .{ .state = state, .of = .pattern_free };
+        return keys[0..1];
+    }
+    keys.* = .{ .{ .state = try graph.patterns.viewOf(state), .of = .pattern_short }, .{ .state = state, .of = .pattern_long } };
+    return keys;
 }
 
-fn isNear(place: u32) bool {
-    return place != none and place != registers_room.KeyPlace.away;
+fn isNearFree(graph: *Graph, state: u32) Error!bool {
+    const patterns = &graph.patterns;
+    if (patterns.states.items[state].near_free) |known| return known;
+    const free = try pattern_free.isNear(patterns, graph.program.vocabulary, state);
+    patterns.states.items[state].near_free = free;
+    return free;
 }
 
-/// The highest cost after any of these tokens, for a graph's state whose nodes are in this pattern's state and at this place; null if the
-/// memos have gone.
+/// Of the memo of what a key that has to match does otherwise near the known ones, or null away from them: the tokens of its list do not come,
+/// and after the others that stay near them the output costs as much as it says. `place`: see `Group.Kind`.
+pub fn nearKey(state: u32, place: u32) ?Key {
+    return if (place == none) null else .{ .state = state, .of = .near_key, .list = @intCast(place) };
+}
+
+pub fn ensureNear(graph: *Graph, key: Key) Error!void {
+    if (graph.memos.get(key) != null) return;
+    graph.memos.list.clearRetainingCapacity();
+    const most = try refuseNear(graph, key.state, key.list);
+    _ = try graph.memos.put(graph.gpa, key, .{ .list = try graph.memos.allocator().dupe(u32, graph.memos.list.items), .cost_max = most });
+}
+
+/// The highest cost after any of these tokens, for a graph's state whose nodes are in this pattern's state; null if the memos have gone.
+/// `place`: see `nearKey`.
 pub fn cost(graph: *Graph, keys: []const Key, at: graph_room.StateId, state: u32, place: u32) Error!?u32 {
     const patterns = &graph.patterns;
-    const own = if (isNear(place)) try nearCost(graph, state, .start, graph.registers.knownAt(graph.program, place), graph.registers.placeOf(place)) else patterns.cost(state);
+    var own = patterns.cost(state);
+    var most: u32 = 0;
+    if (nearKey(state, place)) |key| {
+        own = try nearCost(graph, state, .start, graph.registers.knownAt(graph.program, place), graph.registers.placeOf(place));
+        most = (graph.memos.get(key) orelse return null).cost_max;
+    }
     const rest = graph.states.items[at].cost -| own;
     const bounded = patterns.states.items[state].count != none;
-    var most: u32 = 0;
     for (keys) |key| {
         const memo = graph.memos.get(key) orelse return null;
         most = @max(most, memo.cost_max);
@@ -80,48 +100,13 @@ const begun_cost_max = 11;
 /// What was read of a key down to one node of the trie.
 pub const PlaceFrame = struct { state: u32, at: json_string.State, place: Place };
 
-/// Makes the memo of a key that has to match near the known ones: what the pattern alone would do but for the few tokens that stay near
-/// them, of which those are left out after which no other key is to be had, and those that close a known one.
-fn addNear(graph: *Graph, key: Key) Error!void {
-    const memos = &graph.memos;
-    const parts = try ofAway(graph, key.state);
-    const bits = try memos.allocator().alloc(u32, graph.program.vocabulary.words());
-    @memset(bits, 0);
-    var memo: Memo = .{ .bits = bits };
-    memos.closings.clearRetainingCapacity();
-    for (parts) |part| {
-        const away = memos.get(part).?;
-        if (away.bits.len > 0) words.orInto(bits, away.bits);
-        for (away.list) |token| words.set(bits, token);
-        try memos.closings.appendSlice(graph.gpa, away.closings);
-        memo.cost_max = @max(memo.cost_max, away.cost_max);
-        memo.shortest_max = @max(memo.shortest_max, away.shortest_max);
-    }
-    memos.list.clearRetainingCapacity();
-    memo.cost_max = @max(memo.cost_max, try refuseNear(graph, key.state, key.list));
-    for (memos.list.items) |token| words.unset(bits, token);
-    std.mem.sortUnstable(u32, memos.list.items, {}, std.sort.asc(u32));
-    var kept: usize = 0;
-    for (memos.closings.items) |closing| {
-        if (std.sort.binarySearch(u32, memos.list.items, closing.token, orderOf) != null) continue;
-        memos.closings.items[kept] = closing;
-        kept += 1;
-    }
-    memo.closings = try memos.allocator().dupe(Closing, memos.closings.items[0..kept]);
-    _ = try memos.put(graph.gpa, key, memo);
-}
-
-fn orderOf(token: u32, other: u32) std.math.Order {
-    return std.math.order(token, other);
-}
-
 /// Puts tokens near known keys that may not come into `graph.memos.list`; the highest cost after any of the others.
-fn refuseNear(graph: *Graph, state: u32, near: u32) Error!u32 {
+fn refuseNear(graph: *Graph, state: u32, place_id: u32) Error!u32 {
     const trie = &graph.program.vocabulary.trie;
-    const known = graph.registers.knownAt(graph.program, near);
+    const known = graph.registers.knownAt(graph.program, place_id);
     try graph.memos.places.resize(graph.gpa, trie.depth_max + 1);
     const frames = graph.memos.places.items;
-    frames[0] = .{ .state = state, .at = .start, .place = graph.registers.placeOf(near) };
+    frames[0] = .{ .state = state, .at = .start, .place = graph.registers.placeOf(place_id) };
     var most: u32 = 0;
     var at: u32 = 0;
     while (at < trie.nodes.len) {
@@ -166,10 +151,15 @@ fn memoOf(graph: *Graph, key: Key) Error!*const Memo {
     memos.closings.clearRetainingCapacity();
     var sink: Sink = .{ .graph = graph, .bounded = graph.patterns.of(key.state).bounds != .none };
     var memo: Memo = .{};
-    if (key.of == .pattern_short) {
-        try memos.bits.resize(graph.gpa, vocabulary.words());
-        const bits = memos.bits.items;
-        @memset(bits, 0);
+    if (key.of == .pattern_free) {
+        memo.bits = try gpa.dupe(u32, vocabulary.string_tables.by_spelling[@backingInt(graph.patterns.of(key.state).writing.spellingOf())].interior);
+        sink.bits = memo.bits;
+        sink.cost_max = begun_cost_max;
+        try pattern_free.find(&graph.patterns, vocabulary, key.state, &sink);
+        memo.apart = try gpa.dupe(u32, memos.list.items);
+        memos.list.clearRetainingCapacity();
+    } else if (key.of == .pattern_short) {
+        const bits = try memos.cleared(graph.gpa, vocabulary.words());
         sink.bits = bits;
         try pattern_walk.findShort(&graph.patterns, vocabulary, key.state, &sink);
         const count = words.countOf(bits);
@@ -202,7 +192,7 @@ const Sink = struct {
     /// Where the last token ended, and what that is.
     last: pattern_bytes.Place = pattern_bytes.dead,
     round: u32 = 0,
-    end: pattern_bytes.End = .{ .cost = 0, .shortest = 0 },
+    last_end: pattern_bytes.End = .{ .cost = 0, .shortest = 0 },
     /// What stays inside, where it may be many; without, the list of the graph's memos has it.
     bits: ?[]u32 = null,
 
@@ -228,14 +218,28 @@ const Sink = struct {
         if (place != self.last or patterns.scratch.places.round != self.round) {
             self.last = place;
             self.round = patterns.scratch.places.round;
-            self.end = try pattern_bytes.endOf(patterns, place);
-            if (self.end.cost != spelling.unreachable_cost) self.cost_max = @max(self.cost_max, self.end.cost);
+            self.last_end = try pattern_bytes.endOf(patterns, place);
         }
+        return self.take(token, self.last_end, bytes);
+    }
+
+    /// A token that is not as it is in a free string.
+    pub fn differs(self: *Sink, token: u32) Error!void {
+        words.unset(self.bits.?, token);
+        if (self.graph.program.vocabulary.string_tables.suffix_of[token] != none) try self.graph.memos.list.append(self.graph.gpa, token);
+    }
+
+    pub fn end(self: *Sink, token: u32, state: u32, at: json_string.State, bytes: u16) Error!void {
+        return self.take(token, try pattern_bytes.endAt(&self.graph.patterns, state, at), bytes);
+    }
+
+    fn take(self: *Sink, token: u32, last: pattern_bytes.End, bytes: u16) Error!void {
         // A token may pass there and not end.
-        if (self.end.cost == spelling.unreachable_cost) return;
+        if (last.cost == spelling.unreachable_cost) return;
+        self.cost_max = @max(self.cost_max, last.cost);
         if (self.bounded) {
-            self.shortest_max = @max(self.shortest_max, self.end.shortest);
-            self.reach_max = @max(self.reach_max, self.end.shortest +| bytes);
+            self.shortest_max = @max(self.shortest_max, last.shortest);
+            self.reach_max = @max(self.reach_max, last.shortest +| bytes);
         }
         if (self.bits) |bits| return words.set(bits, token);
         if (!self.graph.program.isNamed(token)) try self.graph.memos.list.append(self.graph.gpa, token);

@@ -16,6 +16,7 @@ const AlphabetSigns = alphabet_signs.AlphabetSigns;
 const pattern_bytes = @import("pattern_bytes.zig");
 const Place = pattern_bytes.Place;
 const pattern_fatal = @import("pattern_fatal.zig");
+const pattern_free = @import("pattern_free.zig");
 const pattern_reach = @import("pattern_reach.zig");
 const Within = pattern_reach.Within;
 const Patterns = @import("patterns.zig").Patterns;
@@ -49,6 +50,7 @@ pub const Scratch = struct {
     places: pattern_bytes.Places = .{},
     alphabets: alphabet_signs.Cache = .{},
     signs: SignSets = .{},
+    free: std.ArrayList(pattern_free.Frame) = .empty,
 
     /// Forgets what it knows of states.
     pub fn clear(self: *Scratch, gpa: std.mem.Allocator) void {
@@ -65,6 +67,7 @@ pub const Scratch = struct {
         self.places.deinit(gpa);
         self.alphabets.deinit(gpa);
         self.signs.deinit(gpa);
+        self.free.deinit(gpa);
     }
 };
 

@@ -41,6 +41,8 @@ pub const State = struct {
     row: u32 = none,
     /// The state that reads short tokens as this one does, or `none` as long as it was not asked for.
     view: u32 = none,
+    /// Nearly all tokens do what they do in a free string; null as long as it was not asked for.
+    near_free: ?bool = null,
 };
 
 pub const Read = union(enum) {
@@ -123,6 +125,13 @@ pub const Patterns = struct {
 
     pub fn cost(self: *const Patterns, state: u32) u32 {
         return self.states.items[state].cost;
+    }
+
+    /// Any text may follow, and end anywhere.
+    pub fn isFree(self: *const Patterns, state: u32) bool {
+        if (state == dead) return false;
+        const known = &self.states.items[state];
+        return known.count == none and known.term == self.terms[known.pattern].?.everything;
     }
 
     /// The state after a character of a class; `dead` if there is none.
