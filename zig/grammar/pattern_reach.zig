@@ -385,7 +385,7 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
                 const avoided = kind.differenceWith(classes[way.class]);
                 if (weigh(weights, avoided) > weigh(weights, less)) less = avoided;
             }
-            if (4 * widthOf(&less) < 3 * widthOf(kind) and 4 * weigh(weights, less) < 3 * weigh(weights, kind.*)) return .{ .after = .{ .characters = characters, .next = try readBy(patterns, classes, states.items[begin..end]) } };
+            if (4 * widthOf(&less) < 3 * widthOf(kind) and (characters >= early_min or 4 * weigh(weights, less) < 3 * weigh(weights, kind.*))) return .{ .after = .{ .characters = characters, .next = try readBy(patterns, classes, states.items[begin..end]) } };
             kind.* = less;
             return .{ .narrower = characters };
         };
