@@ -10,16 +10,20 @@ pub const IdTable = struct {
     before: []Slot = &.{},
     /// Of these, how many are still to be taken over.
     before_left: usize = 0,
+    /// The slots that it is to grow into, of which the first are cleared: a few more with each new id, as fresh memory takes long to touch.
+    next: []Slot = &.{},
+    next_cleared: usize = 0,
 
     /// The low half of the hash finds the slot of an id again when the table grows, and spares most looks at keys.
     pub const Slot = struct { id: u32, hash: u32 };
     pub const empty: u32 = 0xffffffff;
     /// Twice as many as it takes to be done before the table grows again.
     const taken_over = 4;
+    /// As many as it takes for the slots that come next, which are twice as many, from the middle between two growths on.
+    const cleared = 6;
 
     pub fn deinit(self: *IdTable, gpa: Allocator) void {
-        gpa.free(self.slots);
-        gpa.free(self.before);
+        for ([_][]Slot{ self.slots, self.before, self.next }) |slots| release(gpa, slots);
         self.* = .{};
     }
 
@@ -35,13 +39,16 @@ pub const IdTable = struct {
     }
 
     pub fn bytes(self: *const IdTable) usize {
-        return (self.slots.len + self.before.len) * @sizeOf(Slot);
+        return (self.slots.len + self.before.len + self.next.len) * @sizeOf(Slot);
     }
 
     pub fn clone(self: *const IdTable, gpa: Allocator) error{OutOfMemory}!IdTable {
-        const slots = try gpa.dupe(Slot, self.slots);
-        errdefer gpa.free(slots);
-        return .{ .slots = slots, .count = self.count, .before = try gpa.dupe(Slot, self.before), .before_left = self.before_left };
+        const slots = try reserve(gpa, self.slots.len);
+        errdefer release(gpa, slots);
+        const before = try reserve(gpa, self.before.len);
+        @memcpy(slots, self.slots);
+        @memcpy(before, self.before);
+        return .{ .slots = slots, .count = self.count, .before = before, .before_left = self.before_left };
     }
 
     /// The id whose key equals the sought one: `context.eql(id)`.
@@ -64,18 +71,31 @@ pub const IdTable = struct {
     pub fn insert(self: *IdTable, gpa: Allocator, hash: u64, id: u32) error{OutOfMemory}!void {
         if ((self.count + 1) * 3 > self.slots.len * 2) try self.grow(gpa);
         self.takeOver(taken_over);
+        try self.prepare(gpa, cleared);
         place(self.slots, .{ .id = id, .hash = @truncate(hash) });
         self.count += 1;
     }
 
     fn grow(self: *IdTable, gpa: Allocator) error{OutOfMemory}!void {
-        const larger = try gpa.alloc(Slot, @max(16, self.slots.len * 2));
-        @memset(larger, .{ .id = empty, .hash = 0 });
+        try self.prepare(gpa, std.math.maxInt(usize));
         std.debug.assert(self.before_left == 0);
-        gpa.free(self.before);
+        release(gpa, self.before);
         self.before = self.slots;
         self.before_left = self.slots.len;
-        self.slots = larger;
+        self.slots = self.next;
+        self.next = &.{};
+        self.next_cleared = 0;
+    }
+
+    /// Clears some of the slots that come next, once they are near.
+    fn prepare(self: *IdTable, gpa: Allocator, count: usize) error{OutOfMemory}!void {
+        if (self.next.len == 0) {
+            if (self.count * 3 < self.slots.len) return;
+            self.next = try reserve(gpa, @max(16, self.slots.len * 2));
+        }
+        const more = @min(count, self.next.len - self.next_cleared);
+        @memset(self.next[self.next_cleared..][0..more], .{ .id = empty, .hash = 0 });
+        self.next_cleared += more;
     }
 
     fn takeOver(self: *IdTable, count: usize) void {
@@ -93,6 +113,17 @@ pub const IdTable = struct {
         slots[at] = slot;
     }
 };
+
+/// Slots that nothing has touched: `alloc` and `free` write over all of them where safety is checked.
+fn reserve(gpa: Allocator, count: usize) error{OutOfMemory}![]IdTable.Slot {
+    if (count == 0) return &.{};
+    const bytes = gpa.rawAlloc(count * @sizeOf(IdTable.Slot), .of(IdTable.Slot), @returnAddress()) orelse return error.OutOfMemory;
+    return @as([*]IdTable.Slot, @ptrCast(@alignCast(bytes)))[0..count];
+}
+
+fn release(gpa: Allocator, slots: []IdTable.Slot) void {
+    if (slots.len > 0) gpa.rawFree(std.mem.sliceAsBytes(slots), .of(IdTable.Slot), @returnAddress());
+}
 
 /// A hash of 32-bit words, of good quality in its low bits; not for keys that an attacker may choose to collide.
 pub fn hashWords(words: []const u32, seed: u64) u64 {
@@ -113,11 +144,11 @@ test "ids are found by their keys" {
             return self.keys[id] == self.sought;
         }
     };
-    var keys: [1000]u32 = undefined;
+    var keys: [5000]u32 = undefined;
     var table: IdTable = .{};
     defer table.deinit(gpa);
     for (&keys, 0..) |*key, id| {
-        key.* = @intCast(id * id);
+        key.* = @intCast(id * (id + 3));
         const context: Context = .{ .keys = &keys, .sought = key.* };
         const hash = hashWords(&.{key.*}, 0);
         try std.testing.expectEqual(null, table.find(hash, context));
