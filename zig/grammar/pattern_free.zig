@@ -50,7 +50,9 @@ pub fn find(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, sink
         }
         switch (try patterns.read(parent.state, parent.at, node.byte)) {
             .dead => {
-                try differBelow(vocabulary, at, sink);
+                // No string has them.
+                const nowhere = parent.at == json_string.State.start and node.byte < 0x20;
+                if (!nowhere) try differBelow(vocabulary, at, sink);
                 at = node.next;
             },
             .close => {

@@ -2,6 +2,7 @@
 const std = @import("std");
 const words = @import("../stdx.zig").words;
 const vocabulary_room = @import("../vocabulary.zig");
+const Trie = vocabulary_room.Trie;
 const json_string = vocabulary_room.json_string;
 const graph_room = @import("graph.zig");
 const Graph = graph_room.Graph;
@@ -98,7 +99,21 @@ pub fn cost(graph: *Graph, keys: []const Key, at: graph_room.StateId, state: u32
 const begun_cost_max = 11;
 
 /// What was read of a key down to one node of the trie.
-pub const PlaceFrame = struct { state: u32, at: json_string.State, place: Place };
+pub const PlaceFrame = struct {
+    state: u32,
+    at: json_string.State,
+    place: Place,
+    /// Of the node's children, or `none`, and the first node after its subtree.
+    table: u32,
+    end: u32,
+    /// Bytes that may stay near the known keys, or close one.
+    live: std.bit_set.Static(256),
+
+    /// The first child from a byte on that matters; `next` is the next one of all.
+    fn from(self: *const PlaceFrame, trie: *const Trie, byte: u32, next: u32) u32 {
+        return if (self.table == none) next else trie.nextRead(self.table, &self.live.masks, byte, self.end);
+    }
+};
 
 /// Puts tokens near known keys that may not come into `graph.memos.list`; the highest cost after any of the others.
 fn refuseNear(graph: *Graph, state: u32, place_id: u32) Error!u32 {
@@ -106,30 +121,37 @@ fn refuseNear(graph: *Graph, state: u32, place_id: u32) Error!u32 {
     const known = graph.registers.knownAt(graph.program, place_id);
     try graph.memos.places.resize(graph.gpa, trie.depth_max + 1);
     const frames = graph.memos.places.items;
-    frames[0] = .{ .state = state, .at = .start, .place = graph.registers.placeOf(place_id) };
+    const start = graph.registers.placeOf(place_id);
+    frames[0] = .{ .state = state, .at = .start, .place = start, .table = trie.root_table, .end = @intCast(trie.nodes.len), .live = known.bytesFrom(start, .start) };
     var most: u32 = 0;
-    var at: u32 = 0;
+    var at = frames[0].from(trie, 0, 0);
     while (at < trie.nodes.len) {
         const node = &trie.nodes[at];
         const parent = &frames[node.depth - 1];
+        const after = parent.from(trie, @as(u32, node.byte) + 1, node.next);
+        if (!parent.live.isSet(node.byte)) {
+            at = after;
+            continue;
+        }
         switch (try graph.patterns.read(parent.state, parent.at, node.byte)) {
-            .dead => at = node.next,
+            .dead => at = after,
             .close => {
                 if (known.ends(parent.place)) for (trie.nodes[at..node.next]) |inner| try near_room.take(graph, inner.entry);
-                at = node.next;
+                at = after;
             },
             .inside => |inside| {
                 const place = known.afterByte(parent.place, parent.at, node.byte);
                 if (place.isAway()) {
-                    at = node.next;
+                    at = after;
                     continue;
                 }
-                frames[node.depth] = .{ .state = inside.state, .at = inside.at, .place = place };
                 if (node.entry != none) {
-                    const after = try nearCost(graph, inside.state, inside.at, known, place);
-                    if (after == spelling.unreachable_cost) try near_room.take(graph, node.entry) else most = @max(most, after);
+                    const dear = try nearCost(graph, inside.state, inside.at, known, place);
+                    if (dear == spelling.unreachable_cost) try near_room.take(graph, node.entry) else most = @max(most, dear);
                 }
-                at += 1;
+                const frame = &frames[node.depth];
+                frame.* = .{ .state = inside.state, .at = inside.at, .place = place, .table = node.table, .end = node.next, .live = known.bytesFrom(place, inside.at) };
+                at = if (node.next == at + 1) after else frame.from(trie, 0, at + 1);
             },
         }
     }
