@@ -176,7 +176,7 @@ pub fn ofWide(patterns: *Patterns, start: u32) Error!?Reach {
     _ = try keepAlive(patterns, classesOf(patterns, start), start, &kind);
     if (!isWide(&kind)) return null;
     const reach = try of(patterns, start);
-    return if (reach.characters == none and isWide(&reach.kind)) reach else null;
+    return if (reach.characters == none and isWide(&reach.kind) and !isRare(patterns, &reach.kind)) reach else null;
 }
 
 /// The same with what the state can die of, if that takes several characters; null if it has none, or too much of that.
