@@ -182,6 +182,8 @@ test("after 10,000 requests nothing is left, and the arenas are where they were"
   }
   await until(() => native.engine.stats().queued === 0 && native.engine.stats().running === 0);
   expect(native.engine.stats()).toEqual(idle);
+  // One that was left is over in the engine before its last event is read, which gives it back.
+  await until(() => native.library.liveCounts().requests === alive.requests);
   expect(native.library.liveCounts()).toEqual(alive);
   await arena();
   expect(addresses[1]).toEqual(addresses[0] ?? []);
