@@ -17,7 +17,7 @@ pub const Open = struct {
 };
 
 /// Beyond this length there are few tokens.
-pub const short_bytes = 24;
+pub const short_bytes = 32;
 const none: u32 = 0xffffffff;
 
 pub const Character = struct { char: u21, token: u32 };
