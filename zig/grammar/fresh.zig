@@ -88,14 +88,14 @@ pub const Known = struct {
         };
     }
 
-    /// Bytes of a string after which a text may still be near, or that close it as one that may not end here; or more.
+    /// Bytes of a string after which a text may still be near, or that close it; or more.
     pub fn bytesFrom(self: Known, place: Place, state: json_string.State) std.bit_set.Static(256) {
         if (state.phase != .text) return .full;
         var bytes: std.bit_set.Static(256) = .empty;
         self.seen.addBytes(place.seen, &bytes);
         if (self.texts) |texts| if (place.declared != none) texts.addBytes(place.declared, &bytes);
         bytes.set('\\');
-        if (self.ends(place)) bytes.set('"');
+        bytes.set('"');
         return bytes;
     }
 };

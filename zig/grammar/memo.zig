@@ -6,7 +6,6 @@ const words = @import("../stdx.zig").words;
 const Group = @import("mask.zig").Group;
 const Frame = @import("walk.zig").Frame;
 const near = @import("near.zig");
-const PlaceFrame = @import("pattern_mask.zig").PlaceFrame;
 const Exit = @import("alone.zig").Exit;
 const KeyFrame = @import("key_walk.zig").KeyFrame;
 const texts_walk = @import("texts_walk.zig");
@@ -125,8 +124,7 @@ pub const Memos = struct {
     ids: std.ArrayList(u32) = .empty,
     exits: std.ArrayList(Exit) = .empty,
     closings: std.ArrayList(Closing) = .empty,
-    places: std.ArrayList(PlaceFrame) = .empty,
-    beside: std.ArrayList(near.Frame) = .empty,
+    near: std.ArrayList(near.Frame) = .empty,
     /// Tokens where no text is known, while those beside known ones are sought.
     away: std.ArrayList(u32) = .empty,
     /// By what follows a closing quote: see mask.zig.
@@ -154,8 +152,7 @@ pub const Memos = struct {
         self.ids.deinit(gpa);
         self.exits.deinit(gpa);
         self.closings.deinit(gpa);
-        self.places.deinit(gpa);
-        self.beside.deinit(gpa);
+        self.near.deinit(gpa);
         self.away.deinit(gpa);
         self.suffixes.deinit(gpa);
         self.tasks.deinit(gpa);

@@ -28,9 +28,12 @@ pub fn isNear(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32) Er
     if (!pattern.escapes) return false;
     var others: u64 = 0;
     for (pattern.alphabet.ascii, vocabulary.signs.first_counts[0..0x80]) |class, count| {
-        if (!patterns.isFree(try patterns.after(start, class))) others += count;
+        if (patterns.isFree(try patterns.after(start, class))) continue;
+        others += count;
+        // As of most patterns: what the other characters lead to need not be made.
+        if (others * others_share > vocabulary.count) return false;
     }
-    return others * others_share <= vocabulary.count and try isFreeBeyond(patterns, start);
+    return isFreeBeyond(patterns, start);
 }
 
 /// All tokens that may not do what they do in a free string. `sink.differs(token)` for each of them; then `sink.end(token, state, at, bytes)` if

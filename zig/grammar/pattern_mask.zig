@@ -13,7 +13,8 @@ const Key = memo_room.Key;
 const fresh_room = @import("fresh.zig");
 const Known = fresh_room.Known;
 const Place = fresh_room.Place;
-const near_room = @import("near.zig");
+const near = @import("near.zig");
+const Read = @import("patterns.zig").Read;
 const pattern_bytes = @import("pattern_bytes.zig");
 const pattern_free = @import("pattern_free.zig");
 const pattern_walk = @import("pattern_walk.zig");
@@ -98,65 +99,33 @@ pub fn cost(graph: *Graph, keys: []const Key, at: graph_room.StateId, state: u32
 /// What a character that a token has begun takes at most: a pair of escapes without its first backslash.
 const begun_cost_max = 11;
 
-/// What was read of a key down to one node of the trie.
-pub const PlaceFrame = struct {
-    state: u32,
-    at: json_string.State,
-    place: Place,
-    /// Of the node's children, or `none`, and the first node after its subtree.
-    table: u32,
-    end: u32,
-    /// Bytes that may stay near the known keys, or close one.
-    live: std.bit_set.Static(256),
+/// Puts tokens near known keys that may not come into `graph.memos.list`; the highest cost after any of the others.
+fn refuseNear(graph: *Graph, state: u32, place: u32) Error!u32 {
+    const known = graph.registers.knownAt(graph.program, place);
+    var keys: Keys = .{ .graph = graph, .known = known };
+    try near.walk(graph, known, state, graph.registers.placeOf(place), &keys);
+    return keys.cost_max;
+}
 
-    /// The first child from a byte on that matters; `next` is the next one of all.
-    fn from(self: *const PlaceFrame, trie: *const Trie, byte: u32, next: u32) u32 {
-        return if (self.table == none) next else trie.nextRead(self.table, &self.live.masks, byte, self.end);
+const Keys = struct {
+    graph: *Graph,
+    known: Known,
+    cost_max: u32 = 0,
+
+    pub fn read(self: *Keys, state: u32, at: json_string.State, byte: u8) Error!Read {
+        return self.graph.patterns.read(state, at, byte);
+    }
+
+    pub fn reach(self: *Keys, entry: u32, state: u32, at: json_string.State, place: Place) Error!void {
+        const dear = try nearCost(self.graph, state, at, self.known, place);
+        if (dear == spelling.unreachable_cost) return near.take(self.graph, entry);
+        self.cost_max = @max(self.cost_max, dear);
+    }
+
+    pub fn close(self: *Keys, place: Place, nodes: []const Trie.Node) Error!void {
+        if (self.known.ends(place)) for (nodes) |*below| try near.take(self.graph, below.entry);
     }
 };
-
-/// Puts tokens near known keys that may not come into `graph.memos.list`; the highest cost after any of the others.
-fn refuseNear(graph: *Graph, state: u32, place_id: u32) Error!u32 {
-    const trie = &graph.program.vocabulary.trie;
-    const known = graph.registers.knownAt(graph.program, place_id);
-    try graph.memos.places.resize(graph.gpa, trie.depth_max + 1);
-    const frames = graph.memos.places.items;
-    const start = graph.registers.placeOf(place_id);
-    frames[0] = .{ .state = state, .at = .start, .place = start, .table = trie.root_table, .end = @intCast(trie.nodes.len), .live = known.bytesFrom(start, .start) };
-    var most: u32 = 0;
-    var at = frames[0].from(trie, 0, 0);
-    while (at < trie.nodes.len) {
-        const node = &trie.nodes[at];
-        const parent = &frames[node.depth - 1];
-        const after = parent.from(trie, @as(u32, node.byte) + 1, node.next);
-        if (!parent.live.isSet(node.byte)) {
-            at = after;
-            continue;
-        }
-        switch (try graph.patterns.read(parent.state, parent.at, node.byte)) {
-            .dead => at = after,
-            .close => {
-                if (known.ends(parent.place)) for (trie.nodes[at..node.next]) |inner| try near_room.take(graph, inner.entry);
-                at = after;
-            },
-            .inside => |inside| {
-                const place = known.afterByte(parent.place, parent.at, node.byte);
-                if (place.isAway()) {
-                    at = after;
-                    continue;
-                }
-                if (node.entry != none) {
-                    const dear = try nearCost(graph, inside.state, inside.at, known, place);
-                    if (dear == spelling.unreachable_cost) try near_room.take(graph, node.entry) else most = @max(most, dear);
-                }
-                const frame = &frames[node.depth];
-                frame.* = .{ .state = inside.state, .at = inside.at, .place = place, .table = node.table, .end = node.next, .live = known.bytesFrom(place, inside.at) };
-                at = if (node.next == at + 1) after else frame.from(trie, 0, at + 1);
-            },
-        }
-    }
-    return most;
-}
 
 /// Tokens that finish a key that matches and is none of those known, without its closing quote.
 fn nearCost(graph: *Graph, state: u32, at: json_string.State, known: Known, place: Place) Error!u32 {
