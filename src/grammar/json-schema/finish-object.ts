@@ -171,7 +171,7 @@ class Members {
   }
 
   /** The texts of a class of keys where they are few enough to be written out. */
-  texts(language: Language): readonly string[] | undefined {
+  texts(language: Language): Iterable<string> | undefined {
     const { derivatives, languages } = this.#tools.reader.texts;
     return language === languages.all ? undefined : derivatives.texts(language, classKeysMax);
   }

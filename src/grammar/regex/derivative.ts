@@ -139,7 +139,62 @@ export class Derivatives {
   }
 
   /** All texts, in no particular order; undefined where there are more than `countMax`, or the language is too large to be explored. */
-  texts(language: Language, countMax: number): readonly string[] | undefined {
+  texts(language: Language, countMax: number): Iterable<string> | undefined {
+    const listed = this.#listed(language, countMax);
+    return listed !== undefined || language.positive ? listed : this.#walked(language, countMax);
+  }
+
+  /** The texts as far as they follow from those of the parts, as they do without intersection and complement. */
+  #listed(language: Language, countMax: number): ReadonlySet<string> | undefined {
+    switch (language.kind) {
+      case "class":
+        return sizeOf(language.points) > countMax ? undefined : new Set(charactersOf(language.points));
+      case "concat": {
+        let texts: ReadonlySet<string> | undefined = onlyEmpty;
+        for (const item of language.items) texts = texts && joined(texts, this.#listed(item, countMax), countMax);
+        return texts;
+      }
+      case "union": {
+        const texts = new Set<string>();
+        for (const item of language.items) {
+          const more = this.#listed(item, countMax);
+          for (const text of more ?? []) texts.add(text);
+          if (more === undefined || texts.size > countMax) return undefined;
+        }
+        return texts;
+      }
+      case "repeat": {
+        const { item, min, max } = language;
+        if (max === undefined || min > listedRoundsMax) return undefined;
+        const each = this.#listed(item, countMax);
+        // In every round beyond the least, an item may be missing.
+        const optional = each && new Set([...each, ""]);
+        let texts: ReadonlySet<string> | undefined = onlyEmpty;
+        for (let i = 0; i < max && texts !== undefined; i++) texts = joined(texts, i < min ? each : optional, countMax);
+        return texts;
+      }
+      case "intersection": {
+        // Those of one part that are texts of the others.
+        const stepsMax = this.steps + derivativeStepsMax;
+        for (const item of language.items) {
+          const texts = this.#listed(item, countMax);
+          if (texts === undefined) continue;
+          const others = language.items.filter((other) => other !== item);
+          const isOfAll = (text: string) =>
+            this.steps <= stepsMax && others.every((other) => this.matches(other, text));
+          const common = new Set([...texts].filter(isOfAll));
+          return this.steps > stepsMax ? undefined : common;
+        }
+        return undefined;
+      }
+      case "complement":
+        return undefined;
+      default:
+        return language satisfies never;
+    }
+  }
+
+  #walked(language: Language, countMax: number): readonly string[] | undefined {
     const found: string[] = [];
     let level: readonly (readonly [text: string, rest: Language])[] = [["", language]];
     const stepsMax = this.steps + derivativeStepsMax;
@@ -152,9 +207,7 @@ export class Derivatives {
           if (this.isEmpty(after)) continue;
           // Each code point leads to another text, since what follows is not empty.
           if (sizeOf(points) + next.length > countMax) return undefined;
-          for (const [first, last] of points) {
-            for (let point = first; point <= last; point++) next.push([text + String.fromCodePoint(point), after]);
-          }
+          for (const character of charactersOf(points)) next.push([text + character, after]);
         }
       }
       level = next;
@@ -243,6 +296,35 @@ export class Derivatives {
   }
 }
 
+const onlyEmpty: ReadonlySet<string> = new Set([""]);
+
+/** Every text of one list with every text of another; undefined where those are too many, or together too long. */
+function joined(
+  starts: ReadonlySet<string>,
+  ends: ReadonlySet<string> | undefined,
+  countMax: number,
+): ReadonlySet<string> | undefined {
+  if (ends === undefined) return undefined;
+  const texts = new Set<string>();
+  let length = 0;
+  for (const start of starts) {
+    for (const end of ends) {
+      length += start.length + end.length;
+      texts.add(start + end);
+      if (texts.size > countMax || length > listedLengthMax) return undefined;
+    }
+  }
+  return texts;
+}
+
+function charactersOf(points: CodePoints): readonly string[] {
+  const characters: string[] = [];
+  for (const [first, last] of points) {
+    for (let point = first; point <= last; point++) characters.push(String.fromCodePoint(point));
+  }
+  return characters;
+}
+
 /** Surrogates are no code points. */
 function pointAfter(point: number): number {
   return point === 0xd7ff ? 0xe000 : point + 1;
@@ -259,6 +341,9 @@ const statesBeforeGuess = 4;
 /** Parts of an intersection whose texts are tried, and UTF-16 units of one: what is longer is not found by guessing. */
 const likelyPartsMax = 4;
 const likelyLengthMax = 1024;
+/** Rounds of a repetition whose texts are listed, and UTF-16 units of all texts together. */
+const listedRoundsMax = 1024;
+const listedLengthMax = 65_536;
 
 function refine(a: readonly CodePoints[], b: readonly CodePoints[]): readonly CodePoints[] {
   if (a.length === 1) return b;
