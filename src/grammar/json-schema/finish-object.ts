@@ -6,6 +6,7 @@ import { canCount, countersMax, freely, type Places, type Way } from "./places.t
 import type { SchemaReader } from "./read.ts";
 import type { Conjunct, ObjectLayer } from "./schema.ts";
 import { type Broken, type ObjectDemand, silentLayer } from "./shape.ts";
+import type { StringDemand } from "./texts.ts";
 
 type Tools = {
   readonly builder: IrBuilder;
@@ -91,6 +92,8 @@ class Members {
   readonly #pointer: string;
   readonly #tools: Tools;
   readonly #isClosed: boolean;
+  /** The only keys that there may be, where a schema of names lists them. */
+  readonly #listed: ReadonlySet<string> | undefined;
 
   constructor(demand: Settled, pointer: string, tools: Tools) {
     this.#demand = demand;
@@ -100,6 +103,7 @@ class Members {
     const failing = broken.flatMap((one) => ("layer" in one ? [one.layer] : []));
     this.#layers = failing.length === 0 ? layers : [...layers, ...failing];
     this.#isClosed = layers.some((layer) => layer.closes) && !layers.some((layer) => layer.speaks);
+    for (const name of demand.names) this.#listed ??= listOf(this.#strings(name));
   }
 
   /** Every key that somebody names. */
@@ -109,14 +113,14 @@ class Members {
     for (const { declared } of this.#layers) for (const key of declared.keys()) keys.add(key);
     for (const key of required) keys.add(key);
     for (const key of absent) keys.add(key);
+    for (const key of this.#listed ?? []) keys.add(key);
     return keys;
   }
 
   waysOf(key: string): readonly Way[] {
     const { layers, names, required, absent } = this.#demand;
-    const { reader, cases, places } = this.#tools;
-    const fits = (name: Conjunct) =>
-      cases.expand([name]).some((shape) => shape.type === "string" && reader.texts.holds(key, shape));
+    const { reader, places } = this.#tools;
+    const fits = (name: Conjunct) => this.#strings(name).some((demand) => reader.texts.holds(key, demand));
     const matches = (language: Language) => reader.texts.derivatives.matches(language, key);
     const isOpened = (layer: ObjectLayer) =>
       layer.evaluates && (layer.declared.has(key) || layer.patterns.some(({ keys }) => matches(keys)));
@@ -127,6 +131,7 @@ class Members {
 
   /** The other keys in classes that no pattern divides, each with what its members may be. */
   classes(): readonly { readonly language: Language; readonly ways: readonly Way[] }[] {
+    if (this.#listed !== undefined) return [];
     const { layers, names, broken } = this.#demand;
     const { reader, cases, places } = this.#tools;
     const { languages, derivatives } = reader.texts;
@@ -201,10 +206,19 @@ class Members {
 
   /** The keys that a schema of names accepts. */
   #language(name: Conjunct): Language {
-    const { cases, reader } = this.#tools;
-    const strings = cases.expand([name]).flatMap((shape) => (shape.type === "string" ? [shape] : []));
-    return reader.texts.languages.union(strings.map((shape) => reader.texts.language(shape)));
+    const { texts } = this.#tools.reader;
+    return texts.languages.union(this.#strings(name).map((demand) => texts.language(demand)));
   }
+
+  #strings(name: Conjunct): readonly StringDemand[] {
+    return this.#tools.cases.expand([name]).flatMap((shape) => (shape.type === "string" ? [shape] : []));
+  }
+}
+
+/** Every text that meets one of the demands, if each of them lists its own. */
+function listOf(demands: readonly StringDemand[]): ReadonlySet<string> | undefined {
+  const lists = demands.flatMap(({ among }) => among ?? []);
+  return lists.length === demands.length ? new Set(lists.flatMap((list) => [...list])) : undefined;
 }
 
 /** What a layer says of the members with a key, or with one of a class of keys that nobody names. */
