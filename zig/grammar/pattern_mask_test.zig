@@ -96,41 +96,43 @@ test "masks inside patterns with large counters are what single tokens say" {
 }
 
 test "masks inside random patterns are what single tokens say" {
-    const seed = std.testing.random_seed;
-    errdefer std.debug.print("seed {d}\n", .{seed});
-    var prng: std.Random.DefaultPrng = .init(seed);
-    const random = prng.random();
-    var arena_state: std.heap.ArenaAllocator = .init(gpa);
-    defer arena_state.deinit();
-    const arena = arena_state.allocator();
-    var tokens: std.ArrayList([]const u8) = .empty;
-    for (0x20..0x7f) |byte| try tokens.append(arena, try arena.dupe(u8, &.{@intCast(byte)}));
-    const pieces = [_][]const u8{ "a", "b", "ab", "-", "é", "中", "\u{2028}", "\\n", "\\\\", "\\/", "\\u0061", "\n" };
-    const tails = [_][]const u8{ "\"", "\"}", "\xc3", "\xe2\x80", "\xe4", "\xf1", "\\", "\\u00", "\\\"", "" };
-    for (0..400) |_| {
-        var text: std.ArrayList(u8) = .empty;
-        for (0..random.uintAtMost(usize, 6)) |_| try text.appendSlice(arena, pieces[random.uintLessThan(usize, pieces.len)]);
-        try text.appendSlice(arena, tails[random.uintLessThan(usize, tails.len)]);
-        if (text.items.len > 0) try tokens.append(arena, text.items);
-    }
-    try tokens.appendSlice(arena, &.{ "\xa9", "\xa8", "\xb8", "\xad", "{\"k\":\"", "\"}", "<end>" });
-    const vocabulary = try vocabulary_room.forTest(gpa, tokens.items, &.{.control});
-    defer vocabulary.destroy(gpa);
-    var followed: usize = 0;
-    for (0..60) |round| {
-        var regexes: std.ArrayList(ir.Regex) = .empty;
-        const root = try randomRegex(arena, random, &regexes, 4);
-        const max: u32 = if (random.uintLessThan(u32, 3) == 0) 4 + random.uintLessThan(u32, 40) else none;
-        const program = programOf(vocabulary, regexes.items, .{ .regex = root, .max = max }, if (round % 2 == 0) .spec else .canonical) catch |failure| switch (failure) {
-            error.Refused => continue,
-            else => return failure,
-        };
-        defer program.destroy();
-        errdefer for (regexes.items, 0..) |regex, index| std.debug.print("{d}: {any}\n", .{ index, regex });
-        for (0..3) |turn| try expectSingles(arena, program, @intCast(tokens.items.len - 1), turn == 2, random.int(u64));
-        followed += 1;
-    }
-    try std.testing.expect(followed > 0);
+    try expectRandom(&.{
+        .classes = &.{
+            &.{.{ .first = 'a', .last = 'a' }},
+            &.{.{ .first = 'a', .last = 'b' }},
+            &.{ .{ .first = '-', .last = '-' }, .{ .first = 0xe9, .last = 0xe9 } },
+            &.{ .{ .first = 0, .last = 0xd7ff }, .{ .first = 0xe000, .last = 0x10ffff } },
+            &.{ .{ .first = 0, .last = 9 }, .{ .first = 0xb, .last = 0x2027 }, .{ .first = 0x202a, .last = 0xd7ff }, .{ .first = 0xe000, .last = 0x10ffff } },
+            &.{ .{ .first = 0, .last = 'a' - 1 }, .{ .first = 'c', .last = 0xd7ff }, .{ .first = 0xe000, .last = 0x10ffff } },
+        },
+        .pieces = &.{ "a", "b", "ab", "-", "é", "中", "\u{2028}", "\\n", "\\\\", "\\/", "\\u0061", "\n" },
+        .tails = &.{ "\"", "\"}", "\xc3", "\xe2\x80", "\xe4", "\xf1", "\\", "\\u00", "\\\"", "" },
+    });
+}
+
+test "masks inside random patterns of kinds of characters are what single tokens say" {
+    try expectRandom(&.{
+        .classes = &.{
+            &.{.{ .first = '0', .last = '9' }},
+            &.{.{ .first = 'a', .last = 'z' }},
+            &.{ .{ .first = 'A', .last = 'Z' }, .{ .first = 'a', .last = 'z' } },
+            &.{ .{ .first = '0', .last = '9' }, .{ .first = 'a', .last = 'f' } },
+            &.{ .{ .first = 'G', .last = 'G' }, .{ .first = 'K', .last = 'K' }, .{ .first = 'M', .last = 'M' }, .{ .first = 'g', .last = 'g' }, .{ .first = 'k', .last = 'k' }, .{ .first = 'm', .last = 'm' } },
+            &.{ .{ .first = '-', .last = '.' }, .{ .first = ' ', .last = ' ' } },
+            &.{.{ .first = '.', .last = '.' }},
+            &.{ .{ .first = 0, .last = ' ' }, .{ .first = '0', .last = 0xd7ff }, .{ .first = 0xe000, .last = 0x10ffff } },
+        },
+        .pieces = &.{ "0", "12", "000", "7", "abc", "e", "f", "xyz", "the", "A", "HTTP", "k", "MG", "-", ".", " ", "é" },
+        .tails = &.{ "\"", "", "", "", "\"}", "\\", "\xc3" },
+        // Digits lead back to where they were read, one letter to the end.
+        .first = &.{
+            .{ .class = &.{.{ .first = '0', .last = '9' }} },
+            .{ .repeat = .{ .item = 0, .min = 1, .max = none } },
+            .{ .class = &.{ .{ .first = 'G', .last = 'G' }, .{ .first = 'K', .last = 'K' }, .{ .first = 'M', .last = 'M' }, .{ .first = 'g', .last = 'g' }, .{ .first = 'k', .last = 'k' }, .{ .first = 'm', .last = 'm' } } },
+            .{ .repeat = .{ .item = 2, .min = 0, .max = 1 } },
+            .{ .concat = &.{ 1, 3 } },
+        },
+    });
 }
 
 test "masks inside text without words are what single tokens say" {
@@ -273,33 +275,70 @@ fn programOf(vocabulary: *const vocabulary_room.Vocabulary, regexes: []const ir.
     return Program.create(gpa, vocabulary, bytes, &refusal);
 }
 
+/// What random patterns and the tokens that they are held against are made of.
+const Material = struct {
+    classes: []const []const ir.Regex.Range,
+    pieces: []const []const u8,
+    tails: []const []const u8,
+    /// The first pattern, whose root is the last regex; without one, it is random as the others are.
+    first: []const ir.Regex = &.{},
+};
+
+fn expectRandom(material: *const Material) !void {
+    const seed = std.testing.random_seed;
+    errdefer std.debug.print("seed {d}\n", .{seed});
+    var prng: std.Random.DefaultPrng = .init(seed);
+    const random = prng.random();
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    var tokens: std.ArrayList([]const u8) = .empty;
+    for (0x20..0x7f) |byte| try tokens.append(arena, try arena.dupe(u8, &.{@intCast(byte)}));
+    for (0..400) |_| {
+        var text: std.ArrayList(u8) = .empty;
+        for (0..random.uintAtMost(usize, 6)) |_| try text.appendSlice(arena, material.pieces[random.uintLessThan(usize, material.pieces.len)]);
+        try text.appendSlice(arena, material.tails[random.uintLessThan(usize, material.tails.len)]);
+        if (text.items.len > 0) try tokens.append(arena, text.items);
+    }
+    try tokens.appendSlice(arena, &.{ "\xa9", "\xa8", "\xb8", "\xad", "{\"k\":\"", "\"}", "<end>" });
+    const vocabulary = try vocabulary_room.forTest(gpa, tokens.items, &.{.control});
+    defer vocabulary.destroy(gpa);
+    var followed: usize = 0;
+    for (0..60) |round| {
+        var regexes: std.ArrayList(ir.Regex) = .empty;
+        if (round == 0) try regexes.appendSlice(arena, material.first);
+        const root = if (regexes.items.len > 0) @as(u32, @intCast(regexes.items.len - 1)) else try randomRegex(arena, random, material.classes, &regexes, 4);
+        const max: u32 = if (random.uintLessThan(u32, 3) == 0) 4 + random.uintLessThan(u32, 40) else none;
+        const program = programOf(vocabulary, regexes.items, .{ .regex = root, .max = max }, if (round % 2 == 0) .spec else .canonical) catch |failure| switch (failure) {
+            error.Refused => continue,
+            else => return failure,
+        };
+        defer program.destroy();
+        errdefer for (regexes.items, 0..) |regex, index| std.debug.print("{d}: {any}\n", .{ index, regex });
+        for (0..3) |turn| try expectSingles(arena, program, @intCast(tokens.items.len - 1), turn == 2, random.int(u64));
+        followed += 1;
+    }
+    try std.testing.expect(followed > 0);
+}
+
 /// Adds a regex of some depth; its index.
-fn randomRegex(arena: std.mem.Allocator, random: std.Random, regexes: *std.ArrayList(ir.Regex), depth: usize) !u32 {
-    const Range = ir.Regex.Range;
-    const classes = [_][]const Range{
-        &.{.{ .first = 'a', .last = 'a' }},
-        &.{.{ .first = 'a', .last = 'b' }},
-        &.{ .{ .first = '-', .last = '-' }, .{ .first = 0xe9, .last = 0xe9 } },
-        &.{ .{ .first = 0, .last = 0xd7ff }, .{ .first = 0xe000, .last = 0x10ffff } },
-        &.{ .{ .first = 0, .last = 9 }, .{ .first = 0xb, .last = 0x2027 }, .{ .first = 0x202a, .last = 0xd7ff }, .{ .first = 0xe000, .last = 0x10ffff } },
-        &.{ .{ .first = 0, .last = 'a' - 1 }, .{ .first = 'c', .last = 0xd7ff }, .{ .first = 0xe000, .last = 0x10ffff } },
-    };
+fn randomRegex(arena: std.mem.Allocator, random: std.Random, classes: []const []const ir.Regex.Range, regexes: *std.ArrayList(ir.Regex), depth: usize) !u32 {
     const kinds = [_]std.meta.Tag(ir.Regex){ .class, .concat, .concat, .@"union", .repeat, .repeat, .intersection, .complement };
     const kind = if (depth == 0) .class else kinds[random.uintLessThan(usize, kinds.len)];
     const regex: ir.Regex = switch (kind) {
         .class => .{ .class = classes[random.uintLessThan(usize, classes.len)] },
         .concat, .@"union", .intersection => items: {
             const items = try arena.alloc(u32, 2 + random.uintLessThan(usize, 2));
-            for (items) |*item| item.* = try randomRegex(arena, random, regexes, depth - 1);
+            for (items) |*item| item.* = try randomRegex(arena, random, classes, regexes, depth - 1);
             break :items switch (kind) {
                 .concat => .{ .concat = items },
                 .@"union" => .{ .@"union" = items },
                 else => .{ .intersection = items },
             };
         },
-        .complement => .{ .complement = try randomRegex(arena, random, regexes, depth - 1) },
+        .complement => .{ .complement = try randomRegex(arena, random, classes, regexes, depth - 1) },
         .repeat => .{ .repeat = .{
-            .item = try randomRegex(arena, random, regexes, depth - 1),
+            .item = try randomRegex(arena, random, classes, regexes, depth - 1),
             .min = random.uintLessThan(u32, 3),
             .max = if (random.boolean()) none else 3 + random.uintLessThan(u32, 30),
         } },

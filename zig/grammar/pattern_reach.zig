@@ -385,7 +385,7 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
                 const avoided = kind.differenceWith(classes[way.class]);
                 if (weigh(weights, avoided) > weigh(weights, less)) less = avoided;
             }
-            if (4 * widthOf(&less) < 3 * widthOf(kind) and (characters >= early_min or 4 * weigh(weights, less) < 3 * weigh(weights, kind.*))) return .{ .after = .{ .characters = characters, .next = try readBy(patterns, classes, states.items[begin..end]) } };
+            if (4 * widthOf(&less) < 3 * widthOf(kind) and (characters >= early_min or 4 * weigh(weights, less) < 3 * weigh(weights, kind.*))) return .{ .after = .{ .characters = characters, .next = try readBy(patterns, classes, states.items[0..end]) } };
             kind.* = less;
             return .{ .narrower = characters };
         };
@@ -409,7 +409,8 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
     return .{ .after = .{ .characters = none, .next = .empty } };
 }
 
-/// What some of these states read.
+/// What some of these states read. To know what follows a text of some length they have to be all that shorter ones lead to: a loop leads
+/// back to states that were met long before.
 fn readBy(patterns: *Patterns, classes: []const Class, states: []const State) Error!signs.Set {
     var read: signs.Set = .empty;
     for (states) |state| {
