@@ -181,62 +181,76 @@ fn addListed(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, 
     if (others != Graph.dead_state) try addPart(graph, others, spent, limit, out, verifier);
     for (known.start..known.start + known.len) |at| {
         const id = graph.state_items.items[at];
-        const node = graph.nodes.items[id];
-        switch (node.kind) {
-            .texts => try addPart(graph, try graph.internState(&.{id}), spent, limit, out, verifier),
-            .regex => if (node.c == 0)
-                try addRegex(graph, &node, limit, out, verifier)
-            else
-                try addPart(graph, try graph.internState(&.{id}), spent, limit, out, verifier),
+        switch (graph.nodes.items[id].kind) {
+            .texts, .regex => try addPart(graph, try graph.internState(&.{id}), spent, limit, out, verifier),
             else => {},
         }
     }
 }
 
-/// Tokens inside a pattern are the same wherever it stands; those that leave it depend on what follows.
-fn addRegex(graph: *Graph, node: *const Node, limit: u32, out: []u32, verifier: anytype) Error!void {
-    var sink: Limited(@TypeOf(verifier)) = .{ .graph = graph, .limit = limit, .out = out, .verifier = verifier };
-    const memo = try insideOf(graph, node.a);
-    if (limit != unlimited and limit < memo.cost_max +| graph.sets.items[node.parents].cost) {
-        return texts_walk.findFrom(graph, node, &sink);
+fn addPart(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
+    const memo = try partOf(graph, state, spent);
+    if (limit >= memo.cost_max) {
+        memo.addTo(spent, out);
+        for (memo.verify) |token| if (try verifier.allowed(token, limit)) words.set(out, token);
+        return;
     }
-    memo.addTo(0, out);
-    const after = try graph.afterPart(node.parents);
-    if (after == Graph.dead_state) return;
-    return texts_walk.readBelow(graph, memo.verify, after, &sink);
+    var sink: Limited(@TypeOf(verifier)) = .{ .graph = graph, .limit = limit, .out = out, .verifier = verifier };
+    const inside = try insideOf(graph, state) orelse return texts_walk.find(graph, state, spent, &sink);
+    if (limit < costInside(graph, state, inside)) return texts_walk.find(graph, state, spent, &sink);
+    inside.addTo(spent, out);
+    return readBehind(graph, state, inside, &sink);
 }
 
-fn insideOf(graph: *Graph, pattern: u32) Error!*const Memo {
-    const key: memo_room.Key = .{ .state = pattern, .of = .regex };
+fn partOf(graph: *Graph, state: StateId, spent: u32) Error!*const Memo {
+    const key: memo_room.Key = .{ .state = state, .of = .tokens };
+    if (graph.memos.get(key)) |known| return known;
+    const memos = &graph.memos;
+    const inside = try insideOf(graph, state);
+    memos.list.clearRetainingCapacity();
+    memos.verify.clearRetainingCapacity();
+    var sink: Listing = .{ .graph = graph };
+    var memo: Memo = .{};
+    if (inside) |known| {
+        sink.cost_max = costInside(graph, state, known);
+        if (known.bits.len > 0) memo.bits = try memos.allocator().dupe(u32, known.bits);
+        try memos.list.appendSlice(graph.gpa, known.list);
+        try readBehind(graph, state, known, &sink);
+    } else try texts_walk.find(graph, state, spent, &sink);
+    memo.cost_max = sink.cost_max;
+    try keepList(graph, &memo);
+    memo.verify = try memos.allocator().dupe(u32, memos.verify.items);
+    return memos.put(graph.gpa, key, memo);
+}
+
+/// What a state that is one node between two characters of a pattern reads inside of it, which is the same wherever the pattern stands; only
+/// what leaves it depends on what follows. Null for all others.
+fn insideOf(graph: *Graph, state: StateId) Error!?*const Memo {
+    const nodes = graph.nodesOf(state);
+    const node = graph.nodes.items[nodes[0]];
+    if (nodes.len != 1 or node.kind != .regex or node.c != 0) return null;
+    const key: memo_room.Key = .{ .state = node.a, .of = .regex };
     if (graph.memos.get(key)) |known| return known;
     graph.memos.list.clearRetainingCapacity();
     graph.memos.verify.clearRetainingCapacity();
     var sink: Listing = .{ .graph = graph };
-    try texts_walk.findInside(graph, pattern, &sink);
+    try texts_walk.findInside(graph, node.a, &sink);
     var memo: Memo = .{ .cost_max = sink.cost_max };
     try keepList(graph, &memo);
     memo.verify = try graph.memos.allocator().dupe(u32, graph.memos.verify.items);
-    return graph.memos.put(graph.gpa, key, memo);
+    return try graph.memos.put(graph.gpa, key, memo);
 }
 
-fn addPart(graph: *Graph, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {
-    const key: memo_room.Key = .{ .state = state, .of = .tokens };
-    const memo = graph.memos.get(key) orelse made: {
-        graph.memos.list.clearRetainingCapacity();
-        graph.memos.verify.clearRetainingCapacity();
-        var sink: Listing = .{ .graph = graph };
-        try texts_walk.find(graph, state, spent, &sink);
-        var memo: Memo = .{ .cost_max = sink.cost_max };
-        try keepList(graph, &memo);
-        memo.verify = try graph.memos.allocator().dupe(u32, graph.memos.verify.items);
-        break :made try graph.memos.put(graph.gpa, key, memo);
-    };
-    if (limit < memo.cost_max) {
-        var sink: Limited(@TypeOf(verifier)) = .{ .graph = graph, .limit = limit, .out = out, .verifier = verifier };
-        return texts_walk.find(graph, state, spent, &sink);
-    }
-    memo.addTo(spent, out);
-    for (memo.verify) |token| if (try verifier.allowed(token, limit)) words.set(out, token);
+/// The highest cost after what is read inside.
+fn costInside(graph: *const Graph, state: StateId, inside: *const Memo) u32 {
+    const parents = graph.nodes.items[graph.nodesOf(state)[0]].parents;
+    return spelling.add(inside.cost_max, graph.sets.items[parents].cost);
+}
+
+/// The tokens that leave the pattern.
+fn readBehind(graph: *Graph, state: StateId, inside: *const Memo, sink: anytype) Error!void {
+    const after = try graph.afterPart(graph.nodes.items[graph.nodesOf(state)[0]].parents);
+    if (after != Graph.dead_state) try texts_walk.readBelow(graph, inside.verify, after, sink);
 }
 
 fn addExact(graph: *Graph, trie: *const Trie, state: StateId, spent: u32, limit: u32, out: []u32, verifier: anytype) Error!void {

@@ -84,13 +84,6 @@ pub fn find(graph: *Graph, start: StateId, spent: u32, sink: anytype) error{OutO
     return run(graph, sink);
 }
 
-/// The same for a node in a pattern.
-pub fn findFrom(graph: *Graph, node: *const graph_room.Node, sink: anytype) error{OutOfMemory}!void {
-    try begin(graph);
-    try graph.memos.tasks.append(graph.gpa, .of(node, Task.root));
-    return run(graph, sink);
-}
-
 fn begin(graph: *Graph) error{OutOfMemory}!void {
     graph.memos.tasks.clearRetainingCapacity();
     try graph.memos.passed.begin(graph.gpa);
