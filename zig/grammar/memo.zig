@@ -2,7 +2,9 @@
 //! apart, with how much, and cut off when the mask is read.
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const words = @import("../stdx.zig").words;
+const stdx = @import("../stdx.zig");
+const IdTable = stdx.IdTable;
+const words = stdx.words;
 const Group = @import("mask.zig").Group;
 const Frame = @import("walk.zig").Frame;
 const near = @import("near.zig");
@@ -86,22 +88,56 @@ pub const Key = packed struct(u64) { state: u32, list: u24 = 0, of: Of };
 const Generation = struct {
     /// What the memos hold.
     arena: std.heap.ArenaAllocator,
-    map: std.AutoHashMapUnmanaged(u64, Memo) = .empty,
+    entries: std.ArrayList(Entry) = .empty,
+    /// Indices of `entries`, by key. A hash map that grows moves all of its memos at once: a millisecond for some thousands.
+    table: IdTable = .{},
     bytes: usize = 0,
+
+    const Entry = struct { key: u64, memo: Memo };
+
+    const Context = struct {
+        entries: []const Entry,
+        sought: u64,
+
+        pub fn eql(self: @This(), id: u32) bool {
+            return self.entries[id].key == self.sought;
+        }
+    };
 
     fn deinit(self: *Generation, gpa: Allocator) void {
         self.arena.deinit();
-        self.map.deinit(gpa);
+        self.entries.deinit(gpa);
+        self.table.deinit(gpa);
     }
 
     fn clear(self: *Generation, spare_bytes: usize) void {
         _ = self.arena.reset(.{ .retain_with_limit = spare_bytes });
-        self.map.clearRetainingCapacity();
+        self.entries.clearRetainingCapacity();
+        self.table.clear();
         self.bytes = 0;
     }
 
     fn bytesHeld(self: *const Generation) usize {
-        return self.map.capacity() * (@sizeOf(u64) + @sizeOf(Memo)) + @min(self.bytes, limits.memo_spare_bytes / 2);
+        return self.entries.capacity * @sizeOf(Entry) + self.table.bytes() + @min(self.bytes, limits.memo_spare_bytes / 2);
+    }
+
+    fn find(self: *const Generation, key: u64) ?*const Memo {
+        const id = self.table.find(hashOf(key), Context{ .entries = self.entries.items, .sought = key }) orelse return null;
+        return &self.entries.items[id].memo;
+    }
+
+    /// What the memo holds is in the arena.
+    fn add(self: *Generation, gpa: Allocator, key: u64, memo: Memo) error{OutOfMemory}!*const Memo {
+        std.debug.assert(self.find(key) == null);
+        try self.entries.append(gpa, .{ .key = key, .memo = memo });
+        const id: u32 = @intCast(self.entries.items.len - 1);
+        try self.table.insert(gpa, hashOf(key), id);
+        self.bytes += memo.bytes();
+        return &self.entries.items[id].memo;
+    }
+
+    fn hashOf(key: u64) u64 {
+        return stdx.hashWords(&@as([2]u32, @bitCast(key)), 0);
     }
 };
 
@@ -188,8 +224,8 @@ pub const Memos = struct {
     /// Valid until the next `put`.
     pub fn get(self: *Memos, key: Key) ?*const Memo {
         const word: u64 = @bitCast(key);
-        if (self.newer.map.getPtr(word)) |memo| return memo;
-        const memo = self.older.map.getPtr(word) orelse return null;
+        if (self.newer.find(word)) |memo| return memo;
+        const memo = self.older.find(word) orelse return null;
         const count = self.wanted_count;
         if (count < wanted_max and std.mem.findScalar(u64, self.wanted[0..count], word) == null) {
             self.wanted[count] = word;
@@ -201,24 +237,15 @@ pub const Memos = struct {
     /// What the memo holds is in `allocator`'s memory.
     pub fn put(self: *Memos, gpa: Allocator, key: Key, memo: Memo) error{OutOfMemory}!*const Memo {
         for (self.wanted[0..self.wanted_count]) |wanted| {
-            _ = try self.add(gpa, wanted, try self.older.map.get(wanted).?.copy(self.allocator()));
-            std.debug.assert(self.older.map.remove(wanted));
+            _ = try self.newer.add(gpa, wanted, try self.older.find(wanted).?.copy(self.allocator()));
         }
         self.wanted_count = 0;
-        const made = try self.add(gpa, @bitCast(key), memo);
+        const made = try self.newer.add(gpa, @bitCast(key), memo);
         if (self.newer.bytes > limits.memo_bytes / 2) {
             std.mem.swap(Generation, &self.newer, &self.older);
             self.newer.clear(limits.memo_bytes / 2);
         }
         return made;
-    }
-
-    fn add(self: *Memos, gpa: Allocator, key: u64, memo: Memo) error{OutOfMemory}!*const Memo {
-        const slot = try self.newer.map.getOrPut(gpa, key);
-        std.debug.assert(!slot.found_existing);
-        slot.value_ptr.* = memo;
-        self.newer.bytes += memo.bytes();
-        return slot.value_ptr;
     }
 };
 
@@ -239,7 +266,7 @@ test "the memos that were not asked for are forgotten first, and never those jus
         for (0..@min(index, half - 2)) |back| {
             const before: u32 = @intCast(index - back);
             const word: u64 = @bitCast(Key{ .state = before, .of = .tokens });
-            const memo = memos.newer.map.get(word) orelse memos.older.map.get(word);
+            const memo = memos.newer.find(word) orelse memos.older.find(word);
             try std.testing.expectEqual(before, memo.?.list[entries - 1]);
         }
     }
