@@ -140,7 +140,7 @@ pub const Compiler = struct {
         program.terminators = self.terminators.items;
         program.dawgs = self.dawgs.items;
         program.has_parts = for (self.source.nodes) |node| {
-            if (node == .texts) break true;
+            if (node == .texts or node == .regex) break true;
         } else false;
         program.patterns = self.patterns.items;
         program.styles = self.styles.items;

@@ -55,9 +55,13 @@ const plain: ByteSet = set: {
 };
 
 /// Of all these nodes together.
-pub fn bytesOfAll(graph: *const Graph, ids: []const u32) ByteSet {
+pub fn bytesOfAll(graph: *Graph, ids: []const u32) error{OutOfMemory}!ByteSet {
     var set: ByteSet = .empty;
-    for (ids) |id| set.setUnion(bytesOf(graph, &graph.nodes.items[id]));
+    for (ids) |id| {
+        const node = &graph.nodes.items[id];
+        // A pattern's state finds them out, and keeps them.
+        set.setUnion(if (node.kind == .regex) try graph.patterns.bytesOf(node.a, @bitCast(node.c)) else bytesOf(graph, node));
+    }
     return set;
 }
 

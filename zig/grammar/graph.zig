@@ -398,7 +398,7 @@ pub const Graph = struct {
         const known = self.states.items[state].row;
         if (known != none) return known;
         const ids = self.nodesOf(state);
-        const made = try self.rows.add(self.gpa, first_room.bytesOfAll(self, ids), first_room.alike(self, ids));
+        const made = try self.rows.add(self.gpa, try first_room.bytesOfAll(self, ids), first_room.alike(self, ids));
         self.states.items[state].row = made;
         return made;
     }

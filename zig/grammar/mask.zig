@@ -20,6 +20,7 @@ const KeyPlace = @import("registers.zig").KeyPlace;
 const near = @import("near.zig");
 const Seen = @import("seen.zig").Seen;
 const pattern_mask = @import("pattern_mask.zig");
+const raw_mask = @import("raw_mask.zig");
 const texts_walk = @import("texts_walk.zig");
 const Patterns = @import("patterns.zig").Patterns;
 const takesAll = @import("takes_all.zig").takesAll;
@@ -223,22 +224,12 @@ fn partOf(graph: *Graph, state: StateId, spent: u32) Error!*const Memo {
     return memos.put(graph.gpa, key, memo);
 }
 
-/// What a state that is one node between two characters of a pattern reads inside of it, which is the same wherever the pattern stands; only
-/// what leaves it depends on what follows. Null for all others.
+/// What a state that is one node between two characters of a pattern reads inside of it; only what leaves it depends on what follows. Null
+/// for all others.
 fn insideOf(graph: *Graph, state: StateId) Error!?*const Memo {
     const nodes = graph.nodesOf(state);
     const node = graph.nodes.items[nodes[0]];
-    if (nodes.len != 1 or node.kind != .regex or node.c != 0) return null;
-    const key: memo_room.Key = .{ .state = node.a, .of = .regex };
-    if (graph.memos.get(key)) |known| return known;
-    graph.memos.list.clearRetainingCapacity();
-    graph.memos.verify.clearRetainingCapacity();
-    var sink: Listing = .{ .graph = graph };
-    try texts_walk.findInside(graph, node.a, &sink);
-    var memo: Memo = .{ .cost_max = sink.cost_max };
-    try keepList(graph, &memo);
-    memo.verify = try graph.memos.allocator().dupe(u32, graph.memos.verify.items);
-    return try graph.memos.put(graph.gpa, key, memo);
+    return if (nodes.len == 1 and node.kind == .regex and node.c == 0) try raw_mask.of(graph, node.a) else null;
 }
 
 /// The highest cost after what is read inside.
@@ -404,10 +395,6 @@ const Listing = struct {
         while (token != none) : (token = self.graph.program.vocabulary.twins[token]) {
             if (!self.graph.program.isNamed(token)) try self.graph.memos.list.append(self.graph.gpa, token);
         }
-    }
-
-    pub fn leaves(self: *Listing, node: u32) Error!void {
-        try self.graph.memos.verify.append(self.graph.gpa, node);
     }
 
     pub fn uncertain(self: *Listing, entry: u32) Error!void {

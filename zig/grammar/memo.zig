@@ -166,7 +166,6 @@ pub const Memos = struct {
     /// By what follows a closing quote: see mask.zig.
     suffixes: std.ArrayList(u32) = .empty,
     tasks: std.ArrayList(texts_walk.Task) = .empty,
-    inside: std.ArrayList(texts_walk.Inside) = .empty,
     starts: std.ArrayList(texts_walk.Start) = .empty,
     passed: texts_walk.Passed = .{},
     alone: std.ArrayList(u32) = .empty,
@@ -192,7 +191,6 @@ pub const Memos = struct {
         self.away.deinit(gpa);
         self.suffixes.deinit(gpa);
         self.tasks.deinit(gpa);
-        self.inside.deinit(gpa);
         self.starts.deinit(gpa);
         self.passed.deinit(gpa);
         self.alone.deinit(gpa);

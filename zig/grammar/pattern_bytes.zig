@@ -1,4 +1,4 @@
-//! Patterns in JSON strings read byte by byte, for what reads many tokens: a place is a state and what is read of the next character, and has
+//! Patterns read byte by byte, for what reads many tokens: a place is a state and what is read of the next character, and has
 //! a row of the places after each byte, filled in as they are asked for.
 const std = @import("std");
 const builtin = @import("builtin");
@@ -144,7 +144,13 @@ pub fn endOf(patterns: *Patterns, place: Place) Error!End {
     return known.end.?;
 }
 
-/// The same without places.
+/// Whether the text may end at a place.
+pub fn ends(patterns: *Patterns, place: Place) bool {
+    const known = patterns.scratch.places.get(place);
+    return known.at == json_string.State.start and patterns.accepts(known.state);
+}
+
+/// What a token's end is without places.
 pub fn endAt(patterns: *Patterns, state: u32, at: json_string.State) Error!End {
     const cost = try patterns.costInside(state, at);
     return .{ .cost = cost, .shortest = if (cost == unreachable_cost) 0 else try patterns.shortest(state, at) };

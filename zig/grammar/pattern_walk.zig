@@ -78,6 +78,20 @@ pub fn findLong(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, 
     try walk(patterns, vocabulary, start, trie, 0, @intCast(trie.nodes.len), none, sink);
 }
 
+/// Outside of JSON: the tokens below a node of the trie (`none`: all) from a place on. `sink.reach` as above; `sink.pass(node, place)` for each
+/// node with others below it that is read.
+pub fn findRaw(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, at: json_string.State, below: u32, sink: anytype) Error!void {
+    const trie = &vocabulary.trie;
+    const first, const end, const table = if (below == none)
+        .{ 0, @as(u32, @intCast(trie.nodes.len)), trie.root_table }
+    else
+        .{ below + 1, trie.nodes[below].next, trie.nodes[below].table };
+    if (first == end) return;
+    const places = &patterns.scratch.places;
+    const root: Frame = .{ .place = try places.of(patterns.gpa, start, at), .table = table, .end = end, .state = start, .at = at, .round = places.round };
+    try walkFrom(patterns, vocabulary, root, trie, childFrom(places, trie, &root, 0, first), none, sink);
+}
+
 /// The other tokens. `sink.inside(tokens, cost, shortest)` for many that stay inside at once, as a set; `sink.restart()` if all of them are
 /// told again.
 pub fn findShort(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, sink: anytype) Error!void {
@@ -360,13 +374,21 @@ fn readToken(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, tok
 /// Nodes of a trie: all of them, or those behind a first byte. Entries longer than `bytes_max` are left out.
 fn walk(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, trie: *const Trie, first: u32, end: u32, bytes_max: u32, sink: anytype) Error!void {
     const places = &patterns.scratch.places;
+    const root: Frame = .{ .place = try places.of(patterns.gpa, start, .start), .table = none, .end = end, .state = start, .at = .start, .round = places.round };
+    return walkFrom(patterns, vocabulary, root, trie, first, bytes_max, sink);
+}
+
+/// From a node on, whose parent's frame this is, to the end of that.
+fn walkFrom(patterns: *Patterns, vocabulary: *const Vocabulary, root: Frame, trie: *const Trie, first: u32, bytes_max: u32, sink: anytype) Error!void {
+    if (first >= root.end) return;
+    const places = &patterns.scratch.places;
     try patterns.scratch.frames.resize(patterns.gpa, trie.depth_max + 1);
     // A trie's nodes are in bounds, and no deeper than it says, by how it is made.
     const frames = patterns.scratch.frames.items.ptr;
     const nodes = trie.nodes.ptr;
-    frames[0] = .{ .place = try places.of(patterns.gpa, start, .start), .table = none, .end = end, .state = start, .at = .start, .round = places.round };
+    frames[nodes[first].depth - 1] = root;
     var at = first;
-    while (at < end) {
+    while (at < root.end) {
         const node = &nodes[at];
         const parent = &frames[node.depth - 1];
         if (node.depth > bytes_max) {
@@ -396,6 +418,7 @@ fn walk(patterns: *Patterns, vocabulary: *const Vocabulary, start: u32, trie: *c
         }
         at += 1;
         if (node.next == at) continue;
+        if (@hasDecl(@TypeOf(sink.*), "pass")) try sink.pass(at - 1, next);
         const known = places.get(next);
         frames[node.depth] = .{ .place = next, .table = node.table, .end = node.next, .state = known.state, .at = known.at, .round = places.round };
         at = childFrom(places, trie, &frames[node.depth], 0, at);

@@ -300,6 +300,19 @@ pub const Patterns = struct {
         }
     }
 
+    /// The bytes that may be read of a pattern outside of JSON; never too few.
+    pub fn bytesOf(self: *Patterns, state: u32, at: json_string.State) Error!std.bit_set.Static(256) {
+        var set: std.bit_set.Static(256) = .empty;
+        if (at != json_string.State.start) {
+            set.setRangeValue(.{ .start = 0x80, .end = 0xc0 }, true);
+            return set;
+        }
+        const alphabet = self.of(state).alphabet;
+        for (alphabet.ascii, 0..) |class, byte| if (try self.after(state, class) != dead) set.set(byte);
+        for (alphabet.leads, 0x80..) |next, byte| if (next != .dead) set.set(byte);
+        return set;
+    }
+
     fn readPart(self: *Patterns, state: u32, next: alphabet_room.Next) Error!Read {
         if (next == .dead) return .dead;
         if (next.class()) |class| return self.readCharacter(state, class);

@@ -16,14 +16,13 @@ const Key = memo_room.Key;
 const Late = memo_room.Late;
 const Memo = memo_room.Memo;
 const Dawg = @import("dawg.zig").Dawg;
+const pattern_bytes = @import("pattern_bytes.zig");
+const pattern_walk = @import("pattern_walk.zig");
 const spelling = @import("spelling.zig");
 const walk = @import("walk.zig");
 
 const none = graph_room.none;
 const unreachable_cost = graph_room.unreachable_cost;
-
-/// Where a walk inside a pattern is, at each depth.
-pub const Inside = struct { state: u32, at: json_string.State };
 
 /// Where a walk inside a list of texts is: below a node of the trie, at one of the list.
 pub const Start = struct { below: u32, at: u32 };
@@ -89,8 +88,11 @@ fn begin(graph: *Graph) error{OutOfMemory}!void {
     try graph.memos.passed.begin(graph.gpa);
 }
 
-/// Below this node of the trie in this state, unless that was looked at before: what can be read in several ways is read on once.
+/// Below this node of the trie in this state, unless nothing there may be read, or it was looked at before: what can be read in several ways is
+/// read on once.
 fn readOn(graph: *Graph, below: u32, state: StateId, spent: u32) error{OutOfMemory}!void {
+    var children: Readable = try .of(graph, &graph.program.vocabulary.trie, below, state);
+    if (children.next() == null) return;
     if (graph.memos.passed.has(below, state, spent)) return;
     try graph.memos.tasks.append(graph.gpa, .{ .state = .{ .below = below, .state = state, .spent = spent } });
 }
@@ -104,7 +106,7 @@ fn run(graph: *Graph, sink: anytype) error{OutOfMemory}!void {
             try startTexts(graph, at.below, at.dawg, at.parents, sink)
         else
             try readTexts(graph, trie, at.below, at.dawg, at.at, at.parents, sink),
-        .regex => |at| try readRegex(graph, trie, at.below, at.pattern, at.at, at.parents, sink),
+        .regex => |at| try readRegex(graph, at.below, at.pattern, at.at, at.parents, sink),
     };
 }
 
@@ -126,7 +128,7 @@ fn readState(graph: *Graph, trie: *const Trie, below: u32, state: StateId, spent
         others = try graph.internState(ids.items);
     }
     if (others == Graph.dead_state) return;
-    var children = childrenOf(trie, below);
+    var children: Readable = try .of(graph, trie, below, others);
     while (children.next()) |child| try readByte(graph, trie, child, others, spent, sink);
 }
 
@@ -153,13 +155,9 @@ fn readByte(graph: *Graph, trie: *const Trie, child: u32, state: StateId, spent:
 pub fn readBelow(graph: *Graph, left: []const u32, state: StateId, sink: anytype) error{OutOfMemory}!void {
     const trie = &graph.program.vocabulary.trie;
     try begin(graph);
-    var live: walk.ByteSet = .empty;
-    for (0..256) |byte| if ((try graph.step(state, @intCast(byte))).state != Graph.dead_state) live.set(byte);
     for (left) |node| {
-        var children = childrenOf(trie, node);
-        while (children.next()) |child| {
-            if (live.isSet(trie.nodes[child].byte)) try readByte(graph, trie, child, state, 0, sink);
-        }
+        var children: Readable = try .of(graph, trie, node, state);
+        while (children.next()) |child| try readByte(graph, trie, child, state, 0, sink);
     }
     return run(graph, sink);
 }
@@ -228,54 +226,36 @@ fn readTexts(graph: *Graph, trie: *const Trie, below: u32, dawg_id: u32, at: u32
     }
 }
 
-fn readRegex(graph: *Graph, trie: *const Trie, below: u32, pattern: u32, at: json_string.State, parents: u32, sink: anytype) error{OutOfMemory}!void {
-    const tasks = &graph.memos.tasks;
-    const patterns = &graph.patterns;
+fn readRegex(graph: *Graph, below: u32, pattern: u32, at: json_string.State, parents: u32, sink: anytype) error{OutOfMemory}!void {
     const rest = graph.sets.items[parents].cost;
-    var children = childrenOf(trie, below);
-    while (children.next()) |child| {
-        const node = &trie.nodes[child];
-        const next = switch (try patterns.read(pattern, at, node.byte)) {
-            .dead, .close => continue,
-            .inside => |inside| inside,
-        };
-        const cost = spelling.add(try patterns.costInside(next.state, next.at), rest);
-        if (node.entry != none and cost != unreachable_cost) try sink.found(node.entry, cost);
-        if (node.next == child + 1) continue;
-        try tasks.append(graph.gpa, .{ .regex = .{ .below = child, .pattern = next.state, .at = next.at, .parents = parents } });
-        if (next.at != json_string.State.start or !patterns.accepts(next.state)) continue;
-        const after = try graph.afterPart(parents);
-        if (after != Graph.dead_state) try readOn(graph, child, after, 0);
-    }
+    var reading: Reading(@TypeOf(sink)) = .{ .graph = graph, .rest = rest, .after = try graph.afterPart(parents), .sink = sink };
+    try pattern_walk.findRaw(&graph.patterns, graph.program.vocabulary, pattern, at, below, &reading);
 }
 
-/// The tokens that end inside a pattern, from between two characters on, whatever follows it: `sink.found(entry, cost)` with what finishing
-/// the pattern costs; and `sink.leaves(node)` for the nodes of the trie below which a token has left it.
-pub fn findInside(graph: *Graph, pattern: u32, sink: anytype) error{OutOfMemory}!void {
-    const patterns = &graph.patterns;
-    const trie = &graph.program.vocabulary.trie;
-    try graph.memos.inside.resize(graph.gpa, trie.depth_max + 1);
-    const frames = graph.memos.inside.items;
-    frames[0] = .{ .state = pattern, .at = .start };
-    var at: u32 = 0;
-    while (at < trie.nodes.len) {
-        const node = &trie.nodes[at];
-        const parent = frames[node.depth - 1];
-        const next = switch (try patterns.read(parent.state, parent.at, node.byte)) {
-            .dead, .close => {
-                at = node.next;
-                continue;
-            },
-            .inside => |inside| inside,
-        };
-        if (node.entry != none) {
-            const cost = try patterns.costInside(next.state, next.at);
-            if (cost != unreachable_cost) try sink.found(node.entry, cost);
+/// Takes in what a pattern reads.
+fn Reading(comptime Sink: type) type {
+    return struct {
+        graph: *Graph,
+        /// What has to follow the pattern costs.
+        rest: u32,
+        after: StateId,
+        sink: Sink,
+
+        pub fn reach(self: *@This(), token: u32, place: pattern_bytes.Place, _: u16) error{OutOfMemory}!void {
+            const end = try pattern_bytes.endOf(&self.graph.patterns, place);
+            const cost = spelling.add(end.cost, self.rest);
+            if (cost != unreachable_cost) try self.sink.found(token, cost);
         }
-        if (node.next > at + 1 and next.at == json_string.State.start and patterns.accepts(next.state)) try sink.leaves(at);
-        frames[node.depth] = .{ .state = next.state, .at = next.at };
-        at += 1;
-    }
+
+        pub fn pass(self: *@This(), node: u32, place: pattern_bytes.Place) error{OutOfMemory}!void {
+            if (self.after != Graph.dead_state and pattern_bytes.ends(&self.graph.patterns, place)) try readOn(self.graph, node, self.after, 0);
+        }
+
+        /// Only a JSON string has a quote that closes it.
+        pub fn close(_: *@This(), _: u32, _: u16) error{OutOfMemory}!void {
+            unreachable;
+        }
+    };
 }
 
 /// The nodes of a trie one byte below another.
@@ -293,6 +273,40 @@ const Children = struct {
         if (self.at >= self.end) return null;
         defer self.at = self.nodes[self.at].next;
         return self.at;
+    }
+};
+
+/// Those of them that a state reads.
+const Readable = struct {
+    trie: *const Trie,
+    live: [4]u64,
+    /// Of the node's children, or `none`.
+    table: u32,
+    /// From where on, in the table; without one the child.
+    byte: u32 = 0,
+    at: u32,
+    end: u32,
+
+    fn of(graph: *Graph, trie: *const Trie, node: u32, state: StateId) error{OutOfMemory}!Readable {
+        const children = childrenOf(trie, node);
+        const table = if (node == Task.root) trie.root_table else trie.nodes[node].table;
+        return .{ .trie = trie, .live = graph.rows.live(try graph.rowOf(state)).*, .table = table, .at = children.at, .end = children.end };
+    }
+
+    fn next(self: *Readable) ?u32 {
+        if (self.table != none) {
+            const child = self.trie.nextRead(self.table, &self.live, self.byte, self.end);
+            if (child == self.end) return null;
+            self.byte = @as(u32, self.trie.nodes[child].byte) + 1;
+            return child;
+        }
+        while (self.at < self.end) {
+            const child = self.at;
+            const byte = self.trie.nodes[child].byte;
+            self.at = self.trie.nodes[child].next;
+            if (self.live[byte >> 6] >> @intCast(byte & 63) & 1 != 0) return child;
+        }
+        return null;
     }
 };
 
