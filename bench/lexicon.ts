@@ -3,18 +3,12 @@
  * them and along walks through the masks at random, and whether each walk ends in a sequence of words.
  */
 import { defineCommand } from "citty";
-import {
-  type Compiled,
-  type ConstraintSource,
-  compile,
-  lexiconReader,
-  tokensIn,
-  Vocabulary,
-} from "../src/constraint.ts";
+import { type Compiled, lexiconReader, tokensIn, Vocabulary } from "../src/constraint.ts";
 import { oneOf, type Random, randomFrom } from "../tests/fixtures/random.ts";
 import { wholeNumber } from "./arguments.ts";
 import { moment, since } from "./clock.ts";
-import { must, openTokenizer, readText } from "./samples.ts";
+import { follow, upToFirstMask } from "./followed.ts";
+import { openTokenizer, readText } from "./samples.ts";
 import { distribution, leastOfEach, rounded } from "./statistics.ts";
 
 export const lexicon = defineCommand({
@@ -84,29 +78,11 @@ export const lexicon = defineCommand({
   },
 });
 
-function upToFirstMask(vocabulary: Vocabulary, source: ConstraintSource): Compiled {
-  const grammar = must(compile(vocabulary, source));
-  using matcher = grammar.matcher();
-  matcher.mask();
-  return grammar;
-}
-
 /** The first different words of a text. */
 function wordsOf(path: string, count: number): readonly string[] {
   const words = [...new Set(readText(path).match(/[\p{L}\p{M}]+/gu))].slice(0, count);
   if (words.length < count) throw new Error(`${path} has ${words.length} different words only`);
   return words;
-}
-
-/** The time of each mask with its accept. */
-function follow(grammar: Compiled, tokens: Uint32Array): readonly number[] {
-  using matcher = grammar.matcher();
-  return Array.from(tokens, (token) => {
-    const start = moment();
-    matcher.mask();
-    if (!matcher.accept(token)) throw new Error("a sequence of the words is not allowed");
-    return since(start);
-  });
 }
 
 type Walking = { readonly random: Random; readonly length: number; readonly walkUs: number[] };

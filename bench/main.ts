@@ -10,6 +10,7 @@ const bench = defineCommand({
     "draft-speed": async () => (await import("./draft-speed.ts")).draftSpeed,
     differential: async () => (await import("./differential.ts")).differential,
     mask: async () => (await import("./mask.ts")).mask,
+    grammars: async () => (await import("./grammars.ts")).grammars,
     lexicon: async () => (await import("./lexicon.ts")).lexicon,
     logits: async () => (await import("./logits.ts")).logits,
     fuzz: async () => (await import("./fuzz.ts")).fuzz,
