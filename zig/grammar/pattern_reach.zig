@@ -385,7 +385,7 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
                 const avoided = kind.differenceWith(classes[way.class]);
                 if (weigh(weights, avoided) > weigh(weights, less)) less = avoided;
             }
-            if (4 * widthOf(&less) < 3 * widthOf(kind) and (characters >= early_min or 4 * weigh(weights, less) < 3 * weigh(weights, kind.*))) return .{ .after = .{ .characters = characters, .next = try readBy(patterns, classes, states.items[0..end]) } };
+            if (4 * widthOf(&less) < 3 * widthOf(kind) and (characters >= early_min or 4 * weigh(weights, less) < 3 * weigh(weights, kind.*))) return .{ .after = .{ .characters = characters, .next = try nextAfter(patterns, classes, kind, characters) } };
             kind.* = less;
             return .{ .narrower = characters };
         };
@@ -409,16 +409,44 @@ fn spread(patterns: *Patterns, classes: []const Class, weights: *const [signs.co
     return .{ .after = .{ .characters = none, .next = .empty } };
 }
 
-/// What some of these states read. To know what follows a text of some length they have to be all that shorter ones lead to: a loop leads
-/// back to states that were met long before.
-fn readBy(patterns: *Patterns, classes: []const Class, states: []const State) Error!signs.Set {
-    var read: signs.Set = .empty;
-    for (states) |state| {
+/// What may be read after a text of just so many characters of the kind, all of whose states were added: also by states that are left and
+/// come back to, as in a loop.
+fn nextAfter(patterns: *Patterns, classes: []const Class, kind: *const signs.Set, characters: u32) Error!signs.Set {
+    const Indices = std.bit_set.Static(states_max);
+    const scratch = &patterns.scratch.reaches;
+    const states = scratch.states.items;
+    for (states, 0..) |state, index| {
         if (state.lasts) return .full;
-        for (classes, 0..) |class, index| {
-            if (try patterns.after(state.id, @intCast(index)) != Patterns.dead) read.setUnion(class);
-        }
+        scratch.reached.items[state.id] = @intCast(index);
     }
+    // An index is no round.
+    defer for (states) |state| {
+        scratch.reached.items[state.id] = 0;
+    };
+    var level: Indices = .empty;
+    level.set(0);
+    var successors: [states_max]?Indices = @splat(null);
+    for (0..characters) |_| {
+        var next: Indices = .empty;
+        var each = level.iterator(.{});
+        while (each.next()) |index| {
+            const own = successors[index] orelse own: {
+                var some: Indices = .empty;
+                for (classes, 0..) |*class, by| {
+                    if (touches(class, kind)) some.set(scratch.reached.items[try patterns.after(states[index].id, @intCast(by))]);
+                }
+                successors[index] = some;
+                break :own some;
+            };
+            next.setUnion(own);
+        }
+        level = next;
+    }
+    var read: signs.Set = .empty;
+    var each = level.iterator(.{});
+    while (each.next()) |index| for (classes, 0..) |class, by| {
+        if (try patterns.after(states[index].id, @intCast(by)) != Patterns.dead) read.setUnion(class);
+    };
     return read;
 }
 
