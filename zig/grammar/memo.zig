@@ -219,6 +219,21 @@ pub const Memos = struct {
         return self.bits.items;
     }
 
+    /// Keeps a set of tokens in a memo: as a list where they are few.
+    pub fn keepTokens(self: *Memos, gpa: Allocator, memo: *Memo, tokens: []const u32) error{OutOfMemory}!void {
+        if (words.countOf(tokens) > tokens.len / list_share) {
+            memo.bits = try self.allocator().dupe(u32, tokens);
+            return;
+        }
+        self.list.clearRetainingCapacity();
+        var each = words.iterate(tokens);
+        while (each.next()) |token| try self.list.append(gpa, token);
+        memo.list = try self.allocator().dupe(u32, self.list.items);
+    }
+
+    /// A set of fewer tokens than one in so many words is kept as a list.
+    const list_share = 16;
+
     /// Valid until the next `put`.
     pub fn get(self: *Memos, key: Key) ?*const Memo {
         const word: u64 = @bitCast(key);

@@ -38,6 +38,8 @@ pub const End = struct {
     cost: u32,
     /// Characters that have to follow, the one being read included.
     shortest: u32,
+    /// The text may end there.
+    accepts: bool = false,
 };
 
 pub const Places = struct {
@@ -144,14 +146,8 @@ pub fn endOf(patterns: *Patterns, place: Place) Error!End {
     return known.end.?;
 }
 
-/// Whether the text may end at a place.
-pub fn ends(patterns: *Patterns, place: Place) bool {
-    const known = patterns.scratch.places.get(place);
-    return known.at == json_string.State.start and patterns.accepts(known.state);
-}
-
-/// What a token's end is without places.
+/// The same without places.
 pub fn endAt(patterns: *Patterns, state: u32, at: json_string.State) Error!End {
     const cost = try patterns.costInside(state, at);
-    return .{ .cost = cost, .shortest = if (cost == unreachable_cost) 0 else try patterns.shortest(state, at) };
+    return .{ .cost = cost, .shortest = if (cost == unreachable_cost) 0 else try patterns.shortest(state, at), .accepts = at == json_string.State.start and patterns.accepts(state) };
 }

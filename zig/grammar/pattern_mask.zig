@@ -148,29 +148,21 @@ fn memoOf(graph: *Graph, key: Key) Error!*const Memo {
         sink.cost_max = begun_cost_max;
         try pattern_free.find(&graph.patterns, vocabulary, key.state, &sink);
         memo.apart = try gpa.dupe(u32, memos.list.items);
-        memos.list.clearRetainingCapacity();
     } else if (key.of == .pattern_short) {
         const bits = try memos.cleared(graph.gpa, vocabulary.words());
         sink.bits = bits;
         try pattern_walk.findShort(&graph.patterns, vocabulary, key.state, &sink);
-        const count = words.countOf(bits);
-        if (count <= bits.len / list_share) {
-            var tokens = words.iterate(bits);
-            while (tokens.next()) |token| try memos.list.append(graph.gpa, token);
-        } else memo.bits = try gpa.dupe(u32, bits);
+        try memos.keepTokens(graph.gpa, &memo, bits);
     } else {
         try pattern_walk.findLong(&graph.patterns, vocabulary, key.state, &sink);
+        memo.list = try gpa.dupe(u32, memos.list.items);
     }
-    memo.list = try gpa.dupe(u32, memos.list.items);
     memo.closings = try gpa.dupe(Closing, memos.closings.items);
     memo.cost_max = sink.cost_max;
     memo.reach_max = sink.reach_max;
     memo.shortest_max = sink.shortest_max;
     return memos.put(graph.gpa, key, memo);
 }
-
-/// A set of fewer tokens than one in so many words is kept as a list.
-const list_share = 16;
 
 /// Takes in the tokens that are text in this grammar, with their twins; of many at once, those that the grammar names as well, which are
 /// taken out of every mask in the end.

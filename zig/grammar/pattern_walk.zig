@@ -405,7 +405,8 @@ fn walkFrom(patterns: *Patterns, vocabulary: *const Vocabulary, root: Frame, tri
             continue;
         }
         if (next == pattern_bytes.closed) {
-            if (patterns.accepts(parent.state)) try closeBelow(vocabulary, nodes[at..node.next], node.depth - 1, bytes_max, sink);
+            // Only a JSON string has a quote that closes it.
+            if (@hasDecl(@TypeOf(sink.*), "close") and patterns.accepts(parent.state)) try closeBelow(vocabulary, nodes[at..node.next], node.depth - 1, bytes_max, sink);
             at = node.next;
             continue;
         }

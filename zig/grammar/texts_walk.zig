@@ -248,12 +248,9 @@ fn Reading(comptime Sink: type) type {
         }
 
         pub fn pass(self: *@This(), node: u32, place: pattern_bytes.Place) error{OutOfMemory}!void {
-            if (self.after != Graph.dead_state and pattern_bytes.ends(&self.graph.patterns, place)) try readOn(self.graph, node, self.after, 0);
-        }
-
-        /// Only a JSON string has a quote that closes it.
-        pub fn close(_: *@This(), _: u32, _: u16) error{OutOfMemory}!void {
-            unreachable;
+            if (self.after == Graph.dead_state) return;
+            const end = try pattern_bytes.endOf(&self.graph.patterns, place);
+            if (end.accepts) try readOn(self.graph, node, self.after, 0);
         }
     };
 }
